@@ -5,7 +5,7 @@ Streamlit imports this file once, to serve `app`, and runs it for each visitor, 
 
 import streamlit as st
 
-from attnviz.app import app_wiring, tabs
+from attnviz.app import app_wiring, browser_tabs
 
 if __name__ == "__main__":
     # without an icon set first, Streamlit has the browser ask a font host for that of the page
@@ -29,7 +29,7 @@ if __name__ == "__main__":
         position="top",
     )
     st.set_page_config(page_title=f"{page.title} · attnviz")
-    with tabs.within_quota():
+    with browser_tabs.within_quota():
         page.run()
 else:
     app_wiring.allow_files()

@@ -2,11 +2,10 @@
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.core
 
-Without the two variables NumPy and torch take as many threads as there are cores, each by its own rules. All take
-turns, and the best of each is taken, so that a busy machine slows all alike; only the ratios carry over to another
-machine. "attend" is the call, which computes no number before it is needed; "all" also reads every stage. Parameters
-are made before, as torch's are. The column of torch is filled in if this Python has it; it is called as it is fastest:
-a batch of one sentence, in evaluation, with both biases.
+Without the two variables NumPy and torch choose their numbers of threads by rules of their own. All take turns, and
+the best of each is taken: only the ratios carry over to another machine. "attend" is the call, which computes no number
+before it is needed; "all" also reads every stage. Torch, if this Python has it, is called as it is fastest: a batch of
+one sentence, in evaluation, with both biases.
 """
 
 import os
@@ -32,6 +31,7 @@ except ImportError:
 SIZES = ((8, 64, 4), (64, 64, 8), (128, 512, 8), (512, 512, 8), (1024, 512, 8))
 SECONDS = 4  # for each size
 MAX_MEMORY = 1.2  # times the size of the stages
+Tasks = Mapping[str, Callable[[], object]]
 COLUMNS = [(clock, name) for clock in range(2) for name in ("torch", "NumPy")]
 SETTINGS = {"default": Settings("the cat sat on the mat"), "costliest": settings_of(parse(ADDRESS).scene)}
 
@@ -66,7 +66,7 @@ def torch_attention(x: np.ndarray, n_heads: int) -> Callable[[], object]:
     return torch.no_grad()(call)
 
 
-def best(tasks: Mapping[str, Callable[[], object]]) -> dict[str, np.ndarray]:
+def best(tasks: Tasks) -> dict[str, np.ndarray]:
     """The least time of each, the processor's and the wall's, in milliseconds; all take turns."""
     least, end = dict.fromkeys(tasks, np.full(2, np.inf)), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
@@ -86,13 +86,11 @@ def memory(make: Callable[[], Trace]) -> float:
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     shared = {id(array) for array in before.values()}
-    own = {id(array): array.nbytes for array in arrays.values() if id(array) not in shared}  # one may be two stages
-    return peak / sum(own.values())
+    sizes = {id(array): array.nbytes for array in arrays.values() if id(array) not in shared}  # one may be two stages
+    return peak / sum(sizes.values())
 
 
-def print_row(
-    title: str, make: Callable[[], Trace], peers: Mapping[str, Callable[[], object]], times_torch: float = np.inf
-) -> bool:
+def print_row(title: str, make: Callable[[], Trace], peers: Tasks, times_torch: float = np.inf) -> bool:
     """Print one line of the table; returns whether it is within its aims."""
     times = best({"attend": make, "all": partial(everything, make), **peers})
     ratios = {name: times["all"] / times[name] for name in peers}
@@ -121,9 +119,7 @@ def main() -> int:
         peers = {"NumPy": partial(plain, x, w_q, w_k, w_v, w_o)}
         if torch:
             peers["torch"] = torch_attention(x, n_heads)
-        is_within &= print_row(
-            f"{n_tokens}, {d_model}, {n_heads}", make, peers, times_torch=1.0 if n_tokens <= 64 else 1.5
-        )
+        is_within &= print_row(f"{n_tokens}, {d_model}, {n_heads}", make, peers, 1.0 if n_tokens <= 64 else 1.5)
     for name, settings in SETTINGS.items():
         print_row(name, partial(trace_of, settings), {})
     return 0 if is_within else 1

@@ -2,10 +2,9 @@
 
     .venv/bin/python -m benchmarks.latency
 
-Each time is measured inside the page, in a real browser: from the action to the frame after the one that shows the
-change, a median over 20, in turns with those of the page with one line of text. The messages are those that the page
-sends to the server meanwhile: none, where the browser has all that it shows. Only the ratios carry over to another
-machine.
+Each time is measured in a real browser, from the action to the frame after the one that shows the change: a median over
+20, in turns with the page of one line of text, so only the ratios carry over to another machine. The messages are those
+that the page sends to the server meanwhile: none, where the browser has all that it shows.
 """
 
 import contextlib
@@ -18,8 +17,7 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Page, sync_playwright
 from server import processor_ms, served
 
-ROUNDS = 20
-WARM = 4
+ROUNDS, WARM = 20, 4  # timed, and before them
 SIZE = {"width": 1366, "height": 768}
 IDLE = """() => document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
   && !document.querySelector('[data-stale="true"], [data-testid="stSkeleton"]')"""
@@ -86,15 +84,10 @@ def visit(page: Page, address: str, shown: str = PICTURE) -> None:
 
 
 SIXTEEN = "sentence=" + "+".join(f"w{i}" for i in range(16)) + "&d_model=16"
-RANDOM = "sentence=the+cat+sat+on+the+mat"
-SHEET = ".sheet tr"
-LESSON = ".lesson-picture"
-MOMENT = f".lesson-said, {LESSON}"
-PAIR = "mask=causal&beside=mask%3D"
-
-
+RANDOM, PAIR = "sentence=the+cat+sat+on+the+mat", "mask=causal&beside=mask%3D"
+SHEET, LESSON, MOMENT = ".sheet tr", ".lesson-picture", ".lesson-said, .lesson-picture"
+# the element used the nth time, and None to click it, or the words, option or key that it is given
 Act = Callable[[int], tuple[str, str | None]]
-"""The element used the nth time, and None to click it, or the words, option or key that it is given."""
 
 
 class Case(NamedTuple):
@@ -142,16 +135,7 @@ def moment(number: int) -> tuple[str, None]:
     return f'role=button[name="{"Next" if on else "Back"}"]', None
 
 
-def pick(label: str, *options: str) -> Act:
-    """Pick one option of a setting after the other."""
-    return enter(f'role=combobox[name="{label}"]', *options)
-
-
-def type_sentence(*texts: str) -> Act:
-    """Type one sentence after the other."""
-    return enter('role=textbox[name="Sentence"]', *texts)
-
-
+SENTENCE = 'role=textbox[name="Sentence"]'
 NAME = click(*(f".sheet .names th:nth-child({n}) button" for n in range(2, 7)))
 HEAD = click(".heads button:nth-child(2)", ".heads button:nth-child(1)")
 STEP = click(".map [data-step=qkv]", ".map [data-step=softmax]")
@@ -159,17 +143,21 @@ UNFOLD = click(".terms .link", ".trail .link:first-child")
 NOTEBOOK = click(*(f'.st-key-notebook input[value="{n:03}"]' for n in (1, 2, 3, 4, 0)))
 STRING = enter(".st-key-string input", "dabcd", "abca")
 SEED = click('role=button[name="Another seed"]')
-WORD = type_sentence("the cat sat on the hat", "the cat sat on the mat")
-LENGTH = type_sentence("the cat sat", "the cat sat on the mat")
-MASK = pick("Mask", "causal", "none")
-HEADS = pick("Heads", "4", "2")
+WORD = enter(SENTENCE, "the cat sat on the hat", "the cat sat on the mat")
+LENGTH = enter(SENTENCE, "the cat sat", "the cat sat on the mat")
+MASK = enter('role=combobox[name="Mask"]', "causal", "none")
+HEADS = enter('role=combobox[name="Heads"]', "4", "2")
+MODEL = enter('role=combobox[name="Show"]', "Who is “it”?", "Mirror")
+LETTER = enter(SENTENCE, "kay", "ka")
 CHECKPOINT = enter(".training input", "ArrowLeft", "ArrowRight")
 FIGURES = ".training .figures"
+AUDIT, SCRIPT = ".audit tbody", ".script pre"
 
+# what all others are compared with
 LINE = Case("one line of text", "", click('[data-testid="stButton"] button'), '[data-testid="stText"]')
-"""What all others are compared with."""
 
-IN_PLACE = [
+CASES = [
+    # shown without asking the server
     Case("another cell: scores", "?step=scores", cell),
     Case("another cell: Q, K, V", "?step=qkv", cell),
     Case("another cell: Q, K, V, 16 words, d_model 16", f"?step=qkv&heads=4&{SIXTEEN}", cell),
@@ -183,12 +171,7 @@ IN_PLACE = [
     Case("a term unfolded, and back", "?step=output", UNFOLD, ".trail"),
     Case("a lesson, the next moment, same pass", "./?lesson=one-number&moment=4", moment, MOMENT, LESSON, 1.0),
     Case("a lesson, the next moment, another pass", "./?lesson=order&moment=2", moment, MOMENT, LESSON),
-]
-"""What is shown without asking the server."""
-
-AUDIT, SCRIPT = ".audit tbody", ".script pre"
-
-BY_AN_ACT = [
+    # shown by the server's answer to an action
     *(
         Case(f"{name}: {step}", f"?step={step}&{RANDOM}", act, watched)
         for name, act, watched in (("another word", WORD, ".thread"), ("another seed", SEED, ".story"))
@@ -198,24 +181,19 @@ BY_AN_ACT = [
     Case("another mask: softmax", f"?step=softmax&{RANDOM}", MASK, ".picture"),
     Case("a pair, another mask: the sheet", f"?view=sheet&step=softmax&beside=same&{RANDOM}", MASK, ".pairing", SHEET),
     Case("a pair, another mask: softmax", f"?step=softmax&beside=same&{RANDOM}", MASK, ".pairing"),
-    Case("microgpt, another letter", "?model=microgpt&sentence=ka", type_sentence("kay", "ka"), ".bars-of", ".bar-of"),
+    Case("microgpt, another letter", "?model=microgpt&sentence=ka", LETTER, ".bars-of", ".bar-of"),
     Case("other heads: softmax", f"?step=softmax&{RANDOM}", HEADS, ".heads"),
-    Case("another model: question", "?model=mirror", pick("Show", "Who is “it”?", "Mirror"), ".thread"),
+    Case("another model: question", "?model=mirror", MODEL, ".thread"),
     Case("another checkpoint: who-is-it, softmax", "?model=who-is-it&step=softmax", CHECKPOINT, FIGURES),
     Case("another checkpoint: recall, softmax of layer 2", "?model=recall&step=softmax-2", CHECKPOINT, FIGURES),
     Case("audit: another sentence", f"audit?{RANDOM}", LENGTH, AUDIT, AUDIT),
     Case("audit: other heads", f"audit?{RANDOM}", HEADS, AUDIT, AUDIT),
     Case("the same in NumPy: another sentence", f"numpy_code?{RANDOM}", LENGTH, SCRIPT, SCRIPT),
     Case("the same in NumPy: other heads", f"numpy_code?{RANDOM}", HEADS, SCRIPT, SCRIPT),
-]
-"""What is shown by the server's answer to an action."""
-
-BY_A_RUN = [
-    # shown before its run, which changes only what is folded away
+    # shown by a run of the script; the first before its run, which changes only what is folded away
     Case("worked examples: another notebook", "worked_examples", NOTEBOOK, ".article", ".article h2"),
     Case("built by hand: another string", "by_hand", STRING, ".article", ".article .matrix", 3),
 ]
-"""What is shown by a run of the script."""
 
 
 def main() -> int:
@@ -227,7 +205,7 @@ def main() -> int:
         page.on("websocket", lambda socket: socket.on("framesent", lambda sent: messages.append(sent)))
         page.on("request", lambda sent: messages.append(sent) if sent.url.endswith("/acts") else None)
         visit(base_page, line[0], LINE.watched)
-        for case in (*IN_PLACE, *BY_AN_ACT, *BY_A_RUN):
+        for case in CASES:
             path = f"walkthrough{case.address}" if case.address.startswith("?") else case.address
             visit(page, f"{app[0]}/{path}", case.shown)
             messages.clear()
@@ -235,11 +213,8 @@ def main() -> int:
             base, taken = medians_ms((base_page, LINE), (page, case))
             is_within &= taken / base <= case.aim
             each = (processor_ms(app[1]) - before) / (ROUNDS + WARM)
-            print(
-                f"| {case.name} | {taken:.0f} ms | {base:.0f} ms | {taken / base:.1f} (aim {case.aim}) | "
-                f"{len(messages) / (ROUNDS + WARM):.1f} | {each:.0f} ms |",
-                flush=True,
-            )
+            times = f"| {case.name} | {taken:.0f} ms | {base:.0f} ms | {taken / base:.1f} (aim {case.aim}) |"
+            print(f"{times} {len(messages) / (ROUNDS + WARM):.1f} | {each:.0f} ms |", flush=True)
     return 0 if is_within else 1
 
 

@@ -3,15 +3,13 @@
     .venv/bin/python -m benchmarks.load            all of it, some twenty minutes
     .venv/bin/python -m benchmarks.load 30 100     so many people alone
 
-Each visitor does something every 2 s for 30 s, as a browser would (`tests/visitor.py`): sets another mask, seed, number
-of heads, d_model or word, or reruns the whole page. A time is from sending to the end of the answer. Processor is the
-server's, from /proc, for each action and each first visit; the page with one line of text is measured in the same run.
-Visitors and server share this machine's cores.
+Each visitor sets something or reruns the page every 2 s for 30 s, as a browser would (`tests/visitor.py`), on the same
+cores as the server. A time is from sending to the end of the answer. Processor is the server's, from /proc, for each
+action and each first visit. The page with one line of text is measured in the same run.
 """
 
 import argparse
 import asyncio
-import contextlib
 import itertools
 import math
 import random
@@ -19,7 +17,7 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,13 +27,11 @@ from server import memory_mb, processor_ms, served
 from streamlit import config
 from visitor import Visitor
 
-SECONDS = 30
-PAUSE_SECONDS = 2.0
-MAX_EACH_MS = 10
-MAX_PERSON_MB = 0.3
+SECONDS, PAUSE_SECONDS = 30, 2.0
+MAX_EACH_MS, MAX_PERSON_MB = 10, 0.3
 MIN_PEOPLE = 100  # people: what a process does once counts for little among so many
-
 Action = Callable[[Visitor], Awaitable[None]]
+Result = tuple[str, bool]  # a line of the table, and whether it is within its aims
 
 
 @dataclass(frozen=True)
@@ -78,9 +74,7 @@ async def opened(address: str, n: int, at_once: int = 10) -> list[Visitor]:
     return await asyncio.gather(*(one() for _ in range(n)))
 
 
-async def crowd(
-    address: str, pids: Sequence[int], n: int, activity: Activity, aim: float = math.inf
-) -> tuple[str, bool]:
+async def crowd(address: str, pids: Sequence[int], n: int, activity: Activity, aim: float = math.inf) -> Result:
     """A line on how `n` busy people are served, and whether 95 % of the answers take at most `aim` seconds."""
     memory, start = sum(map(memory_mb, pids)), sum(map(processor_ms, pids))
     visitors = await opened(address, n)
@@ -100,23 +94,13 @@ async def crowd(
 
 
 MAX_OPENING_SECONDS = 5.0
-MAX_ANSWER_SECONDS = {100: 0.5}
-"""Seconds for 95 % of the answers of so many people on one process."""
-
-MAX_UNDELAYED_SECONDS = 0.04
-"""Seconds for 95 % of the answers behind nginx: where parts of them wait to be acknowledged, most take longer."""
-
+MAX_ANSWER_SECONDS = {100: 0.5}  # seconds for 95 % of the answers of so many people on one process
+MAX_UNDELAYED_SECONDS = 0.04  # the same behind nginx: where parts of answers wait to be acknowledged, most take longer
 OPENING = "/walkthrough?step=scores&sentence=the+cat+sat+on+the+mat"
-
+NAMES = ("mask", "another_seed", "n_heads", "sentence", "d_model")
 SETTINGS = [
-    *{
-        "mask": "causal",
-        "another_seed": True,
-        "n_heads": 4,
-        "sentence": "the dog sat on the mat",
-        "d_model": 16,
-    }.items(),
-    *{"mask": "none", "another_seed": True, "n_heads": 2, "sentence": "the cat sat on the mat", "d_model": 8}.items(),
+    *zip(NAMES, ("causal", True, 4, "the dog sat on the mat", 16), strict=True),
+    *zip(NAMES, ("none", True, 2, "the cat sat on the mat", 8), strict=True),
 ]
 
 
@@ -126,9 +110,8 @@ def setting(name: str, value: object) -> Action:
 
 
 OWN = Activity([setting(*each) for each in SETTINGS], "an act")
+# settings that a projector shows, equal for all: those are answered from memory
 FOLLOWED = Activity([setting(*each) for each in SETTINGS if each[0] != "another_seed"], "an act")
-"""Settings that a projector shows, equal for all: those are answered from memory."""
-
 RUNS = Activity([Visitor.run], "a run", has_aims=False)
 PRESSES = Activity([setting("next", True)], "a run", has_aims=False)
 ACTIVITIES = [
@@ -138,7 +121,7 @@ ACTIVITIES = [
 ]
 
 
-async def opening(address: str, n: int) -> tuple[str, bool]:
+async def opening(address: str, n: int) -> Result:
     """How long until each of a crowd that opens a link at once is served, and whether that is soon."""
     start = time.monotonic()
     visitors = await opened(address, n, at_once=n)
@@ -147,7 +130,7 @@ async def opening(address: str, n: int) -> tuple[str, bool]:
     return f"all {n} served after {taken:.1f} s", taken <= MAX_OPENING_SECONDS
 
 
-async def memory(address: str, pid: int, n: int, rounds: int, wait: float) -> tuple[str, bool]:
+async def memory(address: str, pid: int, n: int, rounds: int, wait: float) -> Result:
     """The memory before, and after `n` people have come and gone, `rounds` times, each with a wait behind."""
     held = [memory_mb(pid)]
     for _ in range(rounds):
@@ -159,18 +142,11 @@ async def memory(address: str, pid: int, n: int, rounds: int, wait: float) -> tu
     return "  ".join(f"{each:.0f} MB" for each in (held if rounds < 5 else (held[0], held[-1]))), True
 
 
-@contextlib.contextmanager
-def two_processes() -> Iterator[tuple[str, list[int]]]:
-    """Two processes behind nginx, as in `deploy/`."""
-    with tempfile.TemporaryDirectory() as folder, balanced(Path(folder)) as site:
-        yield site.address, [process.pid for process in site.processes.values()]
-
-
 def main() -> int:
     """Print the table; 1 if something in it misses its aim."""
     results = []
 
-    def show(name: str, measured: Coroutine[None, None, tuple[str, bool]]) -> None:
+    def show(name: str, measured: Coroutine[None, None, Result]) -> None:
         line, is_within = asyncio.run(measured)
         print(f"{name:<34} {line}{'' if is_within else '  beyond its aim'}", flush=True)
         results.append(is_within)
@@ -187,10 +163,11 @@ def main() -> int:
                 show(f"{name}, {n}", crowd(address + OPENING, [pid], n, activity, aim))
     if people:
         return 0 if all(results) else 1
-    with two_processes() as (address, pids):
-        show("two processes behind nginx, 30", crowd(address + OPENING, pids, 30, OWN, MAX_UNDELAYED_SECONDS))
-        show("two processes behind nginx, 300", crowd(address + OPENING, pids, 300, OWN, 1.0))
-        show("two processes, opening at once", opening(address + OPENING, 300))
+    with tempfile.TemporaryDirectory() as folder, balanced(Path(folder)) as site:
+        address, pids = site.address + OPENING, [process.pid for process in site.processes.values()]
+        show("two processes behind nginx, 30", crowd(address, pids, 30, OWN, MAX_UNDELAYED_SECONDS))
+        show("two processes behind nginx, 300", crowd(address, pids, 300, OWN, 1.0))
+        show("two processes, opening at once", opening(address, 300))
     with served("app.py") as (address, pid):
         forgotten = config.get_option("server.disconnectedSessionTTL") + 10
         show("opening at once", opening(address + OPENING, 300))

@@ -25,16 +25,10 @@ from playwright.async_api import async_playwright
 from server import memory_mb, processor_ms, served
 from visitor import Visitor
 
-PEOPLE = 300
-PRESSES = 20
-IDLE = 500
-IDLE_SECONDS = 10
-ACTS = 40
-ACT_SECONDS = 0.5
-MAX_STEP_SECONDS, MAX_PASS_SECONDS = 0.3, 1.5
-MAX_PERSON_MB = 0.1
-MAX_IDLE_PERCENT = 3
-MAX_RATIO = 1.5
+PEOPLE, PRESSES = 300, 20
+IDLE, IDLE_SECONDS = 500, 10
+ACTIONS, ACTION_SECONDS = 40, 0.5
+MAX_STEP_SECONDS, MAX_PASS_SECONDS, MAX_PERSON_MB, MAX_IDLE_PERCENT, MAX_RATIO = 0.3, 1.5, 0.1, 3, 1.5
 STEPS = ("scores", "softmax")
 _seeds = count()
 
@@ -88,20 +82,20 @@ class Class:
     """A room, its speaker and its followers."""
 
     def __init__(self, *addresses: str) -> None:
-        self.addresses, self.room, self.people = addresses, {}, []
-        self.room = self.tell(do="make")
+        self.addresses, self.seat, self.people = addresses, {}, []
+        self.seat = self.send(do="make")
 
     async def admit(self, n: int) -> None:
         """Let so many more in, 20 at a time, as a lecture hall does."""
-        more = [Follower(self.addresses[n % len(self.addresses)], self.room["code"]) for n in range(n)]
+        more = [Follower(self.addresses[n % len(self.addresses)], self.seat["code"]) for n in range(n)]
         for start in range(0, n, 20):
             await asyncio.gather(*(each.join() for each in more[start : start + 20]))
         self.people += more
 
-    def tell(self, **message: object) -> dict | str:
+    def send(self, **message: object) -> dict | str:
         """The response to a message of the speaker's: JSON, or a text."""
-        url = f"{self.addresses[0]}/room?room={self.room.get('code', '')}"
-        headers = {"X-Room-Key": self.room.get("key", "")}
+        url = f"{self.addresses[0]}/room?room={self.seat.get('code', '')}"
+        headers = {"X-Room-Key": self.seat.get("key", "")}
         with urllib.request.urlopen(urllib.request.Request(url, json.dumps(message).encode(), headers)) as answer:
             body = answer.read()
             return json.loads(body) if "json" in answer.headers["Content-Type"] else body.decode()
@@ -109,11 +103,12 @@ class Class:
     async def go(self, at: str, fetches: bool) -> float:
         """Seconds from a press until the last follower has its last byte."""
         start = time.monotonic()
-        moved = await asyncio.to_thread(self.tell, do="move", at=at)
+        moved = await asyncio.to_thread(self.send, do="move", at=at)
         return max(await asyncio.gather(*(each.arrival(moved["number"], fetches) for each in self.people))) - start
 
-    async def press(self) -> tuple[float, float]:
-        """The median seconds of a step, and of another pass."""
+    async def medians(self) -> tuple[float, float]:
+        """The median seconds of a step, and of another pass, once people are there."""
+        await self.admit(PEOPLE - len(self.people))
         await self.go("model=who-is-it&step=scores", True)
         steps = [await self.go(f"model=who-is-it&step={STEPS[1 - n % 2]}", False) for n in range(PRESSES)]
         passes = [await self.go(f"sentence=a+b+c+d&seed={next(_seeds)}", True) for _ in range(PRESSES)]
@@ -140,10 +135,10 @@ def _action_seconds(address: str) -> float:
     async def act() -> float:
         times = []
         async with Visitor(f"{address}/walkthrough?sentence=somebody+else+is+here") as visitor:
-            for n in range(ACTS):
+            for n in range(ACTIONS):
                 await visitor.set("seed", n + 1)
                 times.append(visitor.seconds)
-                await asyncio.sleep(ACT_SECONDS)
+                await asyncio.sleep(ACTION_SECONDS)
         return statistics.median(times)
 
     return asyncio.run(act())
@@ -151,25 +146,25 @@ def _action_seconds(address: str) -> float:
 
 async def on_one_process(address: str, pid: int) -> tuple[float, float]:
     """Report on one process; returns the medians of a step and of another pass."""
-    alone, before, led = await action_seconds(address), memory_mb(pid), Class(address)
-    await led.admit(PEOPLE)
+    alone, before, room = await action_seconds(address), memory_mb(pid), Class(address)
+    await room.admit(PEOPLE)
     held = (memory_mb(pid) - before) / PEOPLE
-    step, other = await led.press()
+    step, other = await room.medians()
     report(f"a step: median {step:.3f} s ({MAX_STEP_SECONDS})", step <= MAX_STEP_SECONDS)
     report(f"another pass: median {other:.3f} s ({MAX_PASS_SECONDS})", other <= MAX_PASS_SECONDS)
     report(f"{held:.3f} MB a follower ({MAX_PERSON_MB})", held <= MAX_PERSON_MB)
-    await answers(led)
-    await in_a_browser(led)
+    await answers(room)
+    await in_a_browser(room)
     stranger = asyncio.create_task(action_seconds(address))
     for n in count():
         if stranger.done():
             break
-        await led.go(f"model=who-is-it&step={STEPS[n % 2]}", False)
+        await room.go(f"model=who-is-it&step={STEPS[n % 2]}", False)
         await asyncio.sleep(2)
-    beside = stranger.result()
-    times = f"{1000 * alone:.0f} ms alone, {1000 * beside:.0f} ms beside the class"
-    report(f"others’ actions: {times} ({MAX_RATIO} times)", beside <= MAX_RATIO * alone)
-    await led.admit(IDLE - PEOPLE)
+    meanwhile = stranger.result()
+    times = f"{1000 * alone:.0f} ms alone, {1000 * meanwhile:.0f} ms beside the class"
+    report(f"others’ actions: {times} ({MAX_RATIO} times)", meanwhile <= MAX_RATIO * alone)
+    await room.admit(IDLE - PEOPLE)
     await asyncio.sleep(3)
     used = processor_ms(pid)
     await asyncio.sleep(IDLE_SECONDS)
@@ -178,24 +173,24 @@ async def on_one_process(address: str, pid: int) -> tuple[float, float]:
     return step, other
 
 
-async def answers(led: Class) -> None:
+async def answers(room: Class) -> None:
     """Count the answers of everybody at once, each sent twice."""
-    number = led.tell(do="move", at="lesson=who-is-it&moment=1")["number"]
+    number = room.send(do="move", at="lesson=who-is-it&moment=1")["number"]
     start = time.monotonic()
-    await asyncio.gather(*(each.answer_twice(number, n % 12) for n, each in enumerate(led.people)))
+    await asyncio.gather(*(each.answer_twice(number, n % 12) for n, each in enumerate(room.people)))
     seconds = time.monotonic() - start
-    counted = sum(int(line.split(",")[-2]) for line in led.tell(do="counts").splitlines()[1:])
+    counted = sum(int(line.split(",")[-2]) for line in room.send(do="counts").splitlines()[1:])
     report(f"{counted} answers counted of {PEOPLE} that were each sent twice, in {seconds:.2f} s", counted == PEOPLE)
 
 
-async def in_a_browser(led: Class) -> None:
+async def in_a_browser(room: Class) -> None:
     """The same presses until a real browser among the followers shows them."""
-    await led.go("sentence=a+b+c+first&step=scores", True)
+    await room.go("sentence=a+b+c+first&step=scores", True)
     async with async_playwright() as playwright:
         chromium = shutil.which("chromium")
         browser = await playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = await browser.new_page(viewport={"width": 390, "height": 640})
-        await page.goto(f"{led.addresses[0]}/{led.room['code']}")
+        await page.goto(f"{room.addresses[0]}/{room.seat['code']}")
 
         async def shown(word: str, step: str) -> float:
             await page.locator(f".class-view .way button[aria-current]:has-text('{step.capitalize()}')").wait_for()
@@ -206,7 +201,7 @@ async def in_a_browser(led: Class) -> None:
             times = []
             for n in range(PRESSES):
                 (word, step), start = place(n), time.monotonic()
-                going = led.go(f"sentence=a+b+c+{word}&step={step}", fetches)
+                going = room.go(f"sentence=a+b+c+{word}&step={step}", fetches)
                 _, when = await asyncio.gather(going, shown(word, step))
                 times.append(when - start)
             return statistics.median(times)
@@ -218,23 +213,15 @@ async def in_a_browser(led: Class) -> None:
     report(f"a real browser shows a step after {step:.3f} s, another pass after {other:.3f} s (medians)", is_within)
 
 
-async def on_two_processes(addresses: list[str]) -> tuple[float, float]:
-    """The medians of a step and of another pass with half of the class on each of two processes."""
-    led = Class(*addresses)
-    await led.admit(PEOPLE)
-    return await led.press()
-
-
 def main() -> int:
     """Print the figures; 1 if one misses its aim."""
     with served() as (address, pid):
         one = asyncio.run(on_one_process(address, pid))
-    with shared() as processes:
-        two = asyncio.run(on_two_processes([*processes]))
+    with shared() as processes:  # half of the class on each
+        two = asyncio.run(Class(*processes).medians())
     for name, single, double in zip(("a step", "another pass"), one, two, strict=True):
-        report(
-            f"{name} on two processes by Redis: {double:.3f} s ({MAX_RATIO} times one)", double <= MAX_RATIO * single
-        )
+        text = f"{name} on two processes by Redis: {double:.3f} s ({MAX_RATIO} times one)"
+        report(text, double <= MAX_RATIO * single)
     return 0 if all(aims) else 1
 
 

@@ -22,6 +22,7 @@ MAX_BYTES = 3_000_000
 PLOTLY = "PlotlyChart"
 COMPRESSED = (".woff2", ".png", ".ico")
 LARGE = "walkthrough?" + largest.query(step="scores", context="", heads="8")
+# the address of each page, and what is its first picture
 PAGES = {
     "lessons": ("", ".lesson-page .choices button"),
     "walkthrough": ("walkthrough", PICTURE.replace("[role=grid]", "canvas")),
@@ -33,7 +34,6 @@ PAGES = {
     "audit": ("audit", ".audit td"),
     "the same in NumPy": ("numpy_code", "pre"),
 }
-"""The address of each page, and what is its first picture."""
 
 
 def first_ms(browser: Browser, address: str, picture: str, bytes_per_second: float = -1) -> float:

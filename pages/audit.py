@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attnviz.app import components, frame, sections, store
+from attnviz.app import components, page_frame, page_scene, sections
 
-shown = store.read()
-request = frame.draw_with_settings(shown, "Audit", "audit")
-with frame.pass_container(shown):
+shown = page_scene.read()
+request = page_frame.draw_with_settings(shown, "Audit", "audit")
+with page_frame.pass_container(shown):
     st.header("Can these numbers be trusted?", anchor=False)
     st.markdown(
         "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed "

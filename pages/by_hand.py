@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attnviz.app import by_hand, components, frame, store
+from attnviz.app import by_hand, components, page_frame, page_scene
 from attnviz.articles.byhand import pictures
 
-shown = store.read()
-frame.draw_without_settings(shown)
+shown = page_scene.read()
+page_frame.draw_without_settings(shown)
 with st.container(width=1280):
     st.title("Built by hand", anchor=False)
     st.markdown(

@@ -1,9 +1,9 @@
 """Lessons: eight paths of moments, each with a question whose answer is computed."""
 
-from attnviz.app import components, frame, store
+from attnviz.app import components, page_frame, page_scene
 
-store.show_lessons()
-frame.draw_lessons()
+page_scene.show_lessons()
+page_frame.draw_lessons()
 opened = components.draw_lessons()
 if isinstance(opened, str):
-    store.open_in_walkthrough(opened)
+    page_scene.open_in_walkthrough(opened)

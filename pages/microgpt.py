@@ -1,7 +1,7 @@
 """microgpt: the walkthrough, opened on a language model that writes names."""
 
-from attnviz.app import components, frame, store
+from attnviz.app import components, page_frame, page_scene
 
-shown = store.read(opening="microgpt")
-frame.draw(shown, "microgpt")
+shown = page_scene.read(opening="microgpt")
+page_frame.draw(shown, "microgpt")
 components.draw_pass(shown)

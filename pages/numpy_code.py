@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attnviz.app import components, frame, sections, store
+from attnviz.app import components, page_frame, page_scene, sections
 
-shown = store.read()
-frame.draw_with_settings(shown, "The same in NumPy", "script")
-with frame.pass_container(shown):
+shown = page_scene.read()
+page_frame.draw_with_settings(shown, "The same in NumPy", "script")
+with page_frame.pass_container(shown):
     st.header("The pass as a script", anchor=False)
     st.markdown(
         "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set "

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attnviz.app import evidence, frame, store
+from attnviz.app import evidence, page_frame, page_scene
 from attnviz.articles.evidence import INTRODUCTION, TITLE
 
-shown = store.read()
-frame.draw_without_settings(shown)
+shown = page_scene.read()
+page_frame.draw_without_settings(shown)
 with st.container(width=900):
     st.title(TITLE, anchor=False)
     st.markdown(f"{INTRODUCTION} All numbers are computed as the page opens.")

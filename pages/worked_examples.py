@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-from attnviz.app import frame, sections, store
+from attnviz.app import page_frame, page_scene, sections
 from attnviz.articles import worked
 
-shown = store.read()
-frame.draw_without_settings(shown)
+shown = page_scene.read()
+page_frame.draw_without_settings(shown)
 with st.container(width=900):
     st.title("Worked examples", anchor=False)
     agreement = worked.agreement()

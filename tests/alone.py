@@ -3,6 +3,7 @@
 import json
 
 from documents import document, fitted_at
+from needs import in_page
 from page import SENTENCE
 
 from attnviz.scene.scene import Scene
@@ -10,50 +11,7 @@ from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.bundle import STYLES, bundle, inert, joined, module
 
 ALONE = "http://alone.test"
-PAGE = """
-<!doctype html><meta charset="utf-8"><style>%s</style>
-<style>
-    body { margin: 0 }
-    #other { position: absolute; bottom: 0 }
-    @media (min-width: 821px) { .viewer { height: 640px } .viewer.presenting { height: 100vh } }
-</style>
-<body></body>
-<script>
-    window.haste = 1;
-    const later = setTimeout;
-    window.setTimeout = (act, ms) => later(act, ms / haste);
-</script>
-<script type="module">
-    %s
-    window.drawn = () => new Promise(timing_js.afterFrame);
-    window.mountAudit = page_js.mountAudit;
-    window.show = (more) => viewer.show({ ...given, ...more });
-    window.begin = (document) => {
-        const sent = [], address = history_js.addressOf(window);
-        const host = { send: (...message) => sent.push(message), type: () => {}, address };
-        const place = element_js.element("div", "viewer"), other = element_js.element("input");
-        other.id = "other";
-        window.document.body.replaceChildren(place, other);
-        Object.assign(window, { sent, haste: 1, given: document });
-        window.mountAgain = (left) => { window.viewer = viewer_js.mount(place, host, left); };
-        mountAgain(null);
-        show({ where: address_js.readWhere(pass_js.readPass(given), location.search) });
-        return drawn();
-    };
-    window.beginAgain = async (search, document) => {
-        viewer.end();
-        await drawn(); // what it had still to do is done
-        for (const added of window.document.querySelectorAll("style ~ style ~ style")) added.remove();
-        window.document.documentElement.removeAttribute("style");
-        for (const name of Object.keys(window)) if (!ours.has(name)) delete window[name];
-        scrollTo(0, 0);
-        History.prototype.replaceState.call(history, null, "", `/${search}`);
-        return begin(JSON.parse(document));
-    };
-    begin(%s);
-    const ours = new Set(Object.keys(window)); // what else is there later, a test has left
-</script>
-"""
+PAGE = in_page("alone.html")
 UNSEEN = "@media screen { html:not(.painted) { opacity: 0.0001 } }"
 """Nothing is painted, which saves a fifth; all is laid out, pressed and, as it isn't 0, called visible as ever."""
 SHEET = joined(STYLES) + UNSEEN
@@ -109,6 +67,11 @@ class Alone:
 
     def _answer(self, route):
         route.fulfill(body=self.text, content_type="text/html")
+
+
+def show(page, document=None, **settings):
+    """Show another document in place of the one that is shown, as the answer to an act does."""
+    page.evaluate("(given) => viewer.show(given)", document or json.loads(written(**settings)))
 
 
 def painted(page):

@@ -4,55 +4,13 @@ import tomllib
 
 from alone import MODULES, SHEET
 from documents import fitted_at
+from needs import in_page
 from page import ROOT, settings_of
 
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 YELLOW = {"light": "#fffae5", "dark": "#302917"}
 """What Streamlit 1.67 makes of a theme for the box of a warning."""
-PAGE = """
-<!doctype html><html lang="en"><meta charset="utf-8"><title>Settings</title><style>%s</style><style>%s
-    body { margin: 0 }
-    #other { min-height: 24px }
-    main { padding: 12px; color: var(--st-text-color); background: var(--st-background-color) }
-</style>
-<main data-testid="stApp"><h1>Settings</h1><div id="given"></div><button id="other">Elsewhere</button></main>
-<script type="module">
-    %s
-    const place = document.querySelector("#given");
-    let settings = null, notices = null, deaf = () => {};
-    window.start = (shown) => {
-        settings?.end();
-        deaf();
-        Object.assign(window, { sent: [], heard: [] });
-        const act = (...message) => sent.push(message);
-        settings = settings_js.makeSettings(act);
-        notices = page_js.makeNotices(act);
-        place.replaceChildren(settings.element, notices.element);
-        answer(shown);
-    };
-    window.answer = (shown, isWaiting = false) => {
-        window.given = { notices: [], offers: [], ...shown };
-        settings.update(structuredClone(given), isWaiting);
-        notices.update(given);
-    };
-    window.end = () => settings.end();
-    window.keys = () => {
-        deaf = shortcuts_js.listenToKeys(document, document.body, (command) => heard.push(command), () => false);
-    };
-    window.box = (event) => [...given.settings.line, ...given.settings.more].find((each) => each.event === event);
-    window.say = (event, value, isWaiting = false) => {
-        box(event).value = value;
-        answer(given, isWaiting);
-    };
-    window.wait = (ms) => new Promise((done) => setTimeout(done, ms)); // in turn with all other timers, on any machine
-    window.type = (text) => {
-        const typed = document.querySelector(".live .typed");
-        typed.value = text;
-        typed.dispatchEvent(new Event("input"));
-        return typed;
-    };
-</script>
-"""
+PAGE = in_page("settings.html")
 OWN = {"sentence": "the cat sat"}
 MODEL = {"model": "who-is-it"}
 

@@ -265,10 +265,10 @@ def offline(browser, tmp_path):
     tab.on("dialog", lambda dialog: heard.append(dialog.message))
     tab.on("request", lambda request: None if request.url.startswith(("file:", "blob:")) else heard.append(request.url))
 
-    def start(text):
+    def start(text, hash=""):
         file = tmp_path / "page.html"
         file.write_text(text, "utf-8")
-        tab.goto(file.as_uri())
+        tab.goto(f"{file.as_uri()}{hash}")
         tab.wait_for_selector(".viewer h2")
         return tab
 

@@ -164,11 +164,9 @@ def torch_sdpa(file):
     attention = np.nan_to_num(file.softmax(np.where(hidden, file.carrier(-np.inf), scores)), nan=0)
     heads = file.times(attention, v)
     output = file.times(joined(heads), w["o"].T)
-    mask = {
-        "bool": ~hidden,
-        "whole": (~hidden)[None, None].astype(int),
-        "added": additive(file, hidden, -np.inf),
-    }[file.one_of("bool", "whole", "added")]
+    mask = {"bool": ~hidden, "whole": (~hidden)[None, None].astype(int), "added": additive(file, hidden, -np.inf)}[
+        file.one_of("bool", "whole", "added")
+    ]
     return {
         "x": x[None],
         **{f"{each}_proj.weight": w[each] for each in "qkvo"},
@@ -267,10 +265,7 @@ def rotated_in_neighbours(file, rows, base):
     angles = np.outer(np.arange(file.n), float(base) ** (-np.arange(0, file.d, 2) / file.d)).astype(np.float32)
     cos, sin = file.rounded(np.cos(angles)), file.rounded(np.sin(angles))
     one, other = rows[..., ::2], rows[..., 1::2]
-    turned = (
-        file.rounded(one * cos) - file.rounded(other * sin),
-        file.rounded(one * sin) + file.rounded(other * cos),
-    )
+    turned = (file.rounded(one * cos) - file.rounded(other * sin), file.rounded(one * sin) + file.rounded(other * cos))
     return file.rounded(np.stack(turned, axis=-1).reshape(rows.shape))
 
 
@@ -416,22 +411,8 @@ def microgpt(file):
     }
 
 
-LIBRARIES = {
-    each.__name__: each
-    for each in (
-        torch_attention,
-        torch_sdpa,
-        gpt2,
-        nanogpt,
-        bert,
-        llama,
-        transformer_lens,
-        keras,
-        flax,
-        onnx,
-        microgpt,
-    )
-}
+ALL = torch_attention, torch_sdpa, gpt2, nanogpt, bert, llama, transformer_lens, keras, flax, onnx, microgpt
+LIBRARIES = {each.__name__: each for each in ALL}
 
 
 def correct_file(number):

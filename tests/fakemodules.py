@@ -1,6 +1,7 @@
 """Modules that look to attnviz like PyTorch's, in NumPy: parameters and children by their names, and forward hooks."""
 
 import numpy as np
+from implementations import softmax
 
 
 class Tensor(np.ndarray):
@@ -161,11 +162,6 @@ class FusedAttention(Attention):
 
     def out_proj(self, joined):
         return self.c_proj(joined)
-
-
-def softmax(scores):
-    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
 
 
 def causal(scores):

@@ -5,6 +5,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 
+def softmax(scores, axis=-1):
+    """Scores of plain NumPy as shares."""
+    powers = np.exp(scores - scores.max(axis=axis, keepdims=True))
+    return powers / powers.sum(axis=axis, keepdims=True)
+
+
 @dataclass
 class Implementation:
     """A pass of someone's own: plain matrices (in, out), x @ W, one sentence; `wrong` is what they did wrong."""
@@ -55,8 +61,7 @@ class Implementation:
         masked = scaled if is_after else np.where(visible, scaled, self.dtype(self.hides_by))
         axis = -2 if self.wrong == "softmax along the wrong axis" else -1
         with np.errstate(invalid="ignore"):
-            shares = np.exp(masked - masked.max(axis=axis, keepdims=True))
-            attention = shares / shares.sum(axis=axis, keepdims=True)
+            attention = softmax(masked, axis)
         if is_after:
             attention = attention * visible
         heads = attention @ v

@@ -12,15 +12,7 @@ import numpy as np
 
 _TOKEN = re.compile(r"\\mathrm\{erf\}|\\text\{[^}]*\}|\\[a-z]+|\\.|\d+(?:\.\d+)?|[A-Za-zπθ]|[-+^_{}(),\[\]]")
 _CLOSING = {"{": "}", "(": ")"}
-_FUNCTIONS = {
-    "sqrt": np.sqrt,
-    "exp": np.exp,
-    "log": np.log,
-    "ln": np.log,
-    "tanh": np.tanh,
-    "cos": np.cos,
-    "sin": np.sin,
-}
+_FUNCTIONS = {"ln": np.log} | {name: getattr(np, name) for name in ("sqrt", "exp", "log", "tanh", "cos", "sin")}
 
 
 def value_of(text, names, **indices):

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+from pathlib import Path
 
 import pytest
 
@@ -19,3 +20,8 @@ def needed(name):
         return importlib.import_module(name)
     except ImportError as error:
         absent(f"{error} (pip install -r requirements-dev.txt)")
+
+
+def in_page(name):
+    """The text of a script or page that tests run in a browser, from `tests/data/page`."""
+    return (Path(__file__).parent / "data" / "page" / name).read_text("utf-8")

@@ -9,21 +9,11 @@ from pypdfium2 import raw
 
 @dataclass(frozen=True)
 class Sheet:
-    """One printed page.
+    """One printed page."""
 
-    Attributes
-    ----------
-    text : str
-        Each row of a matrix is in one line.
-    digits : tuple of (str, float)
-        Its digits, each with its size in points.
-    size : (float, float)
-        Its width and height in points.
-    """
-
-    text: str
-    digits: tuple[tuple[str, float], ...]
-    size: tuple[float, float]
+    text: str  # each row of a matrix is in one line
+    digits: tuple[tuple[str, float], ...]  # each with its size in points
+    size: tuple[float, float]  # its width and height in points
 
     @property
     def is_wide(self):

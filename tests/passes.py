@@ -152,112 +152,89 @@ BLOCKS = {
         activation=ReLU(squared=True),
     ),
 }
+CAUSAL, UNSEEING, SINKS = np.tri(5, dtype=bool), np.tri(5, k=-1, dtype=bool), np.array([0.5, -1.0, 40.0, 0.0])
+
+
+def of_rows(*parameters, rows=ROWS, **kept):
+    """A pass of `ROWS` through a layer, or several, of these parameters."""
+    made = [Parameters(**each) for each in parameters or (DRAWN,)]
+    return attend(rows, parameters=made if len(made) > 1 else made[0], **kept)
+
+
+def latents(absorbed, parameters, **kept):
+    """A layer of keys from a latent, or two where matrices are absorbed."""
+    kept |= {"residual": True, "norm": "rmsnorm"} if absorbed else {}
+    return of_rows(*[parameters] * (1 + absorbed), mask=CAUSAL_WINDOW, absorbed=absorbed, **kept)
+
+
+WAYS = {"made into keys": False, "absorbed": True}
+POSITIONED_LATENT = LATENT | POSITIONED
 MODERN = {
-    "rope": attend(ROWS, parameters=Parameters(**DRAWN), rotation=Rotation()),
-    "rope of halves, of a part": attend(
-        ROWS, parameters=Parameters(**DRAWN), rotation=Rotation(50.0, "halves", 2, first=3)
-    ),
-    "rope of three in four": attend(
-        modern.standard_normal((3, 5)), parameters=Parameters(), rotation=Rotation(50.0, "halves", 4)
-    ),
-    "alibi": attend(ROWS, parameters=Parameters(**DRAWN), alibi=True, mask=np.tri(5, dtype=bool)),
-    "softcap": attend(ROWS, parameters=Parameters(**DRAWN), softcap=0.75),
-    "qk-norm": attend(ROWS, parameters=Parameters(**DRAWN), qk_norm=True),
-    "groups": attend(ROWS, parameters=Parameters(**GROUPED), mask=CAUSAL_WINDOW),
-    "sinks": attend(ROWS, parameters=Parameters(**DRAWN, sinks=np.array([0.5, -1.0, 40.0, 0.0])), mask=CAUSAL_WINDOW),
-    "softmax plus one, unseeing": attend(
-        ROWS, parameters=Parameters(**DRAWN, sinks=np.zeros(4)), mask=np.tri(5, k=-1, dtype=bool)
-    ),
-    "by blocks": attend(ROWS, parameters=Parameters(**GROUPED), mask=CAUSAL_WINDOW, block_size=2),
-    "by blocks of one, unseeing": attend(
-        ROWS, parameters=Parameters(**DRAWN), mask=np.tri(5, k=-1, dtype=bool), block_size=1
-    ),
-    "by blocks beside sinks": attend(
-        ROWS, parameters=Parameters(**DRAWN, sinks=np.array([0.5, -1.0, 40.0, 0.0])), mask=CAUSAL_WINDOW, block_size=3
-    ),
-    "a layer of 2025": attend(
-        ROWS,
-        parameters=Parameters(
-            **GROUPED,
-            w_o=modern.standard_normal((8, 3)),
-            g_q_norm=modern.standard_normal(4),
-            g_k_norm=modern.standard_normal(4),
-            sinks=modern.standard_normal(4),
-        ),
+    "rope": of_rows(rotation=Rotation()),
+    "rope of halves, of a part": of_rows(rotation=Rotation(50.0, "halves", 2, first=3)),
+    "rope of three in four": of_rows({}, rows=modern.standard_normal((3, 5)), rotation=Rotation(50.0, "halves", 4)),
+    "alibi": of_rows(alibi=True, mask=CAUSAL),
+    "softcap": of_rows(softcap=0.75),
+    "qk-norm": of_rows(qk_norm=True),
+    "groups": of_rows(GROUPED, mask=CAUSAL_WINDOW),
+    "sinks": of_rows(DRAWN | {"sinks": SINKS}, mask=CAUSAL_WINDOW),
+    "softmax plus one, unseeing": of_rows(DRAWN | {"sinks": np.zeros(4)}, mask=UNSEEING),
+    "by blocks": of_rows(GROUPED, mask=CAUSAL_WINDOW, block_size=2),
+    "by blocks of one, unseeing": of_rows(mask=UNSEEING, block_size=1),
+    "by blocks beside sinks": of_rows(DRAWN | {"sinks": SINKS}, mask=CAUSAL_WINDOW, block_size=3),
+    "a layer of 2025": of_rows(
+        GROUPED
+        | {"w_o": modern.standard_normal((8, 3))}
+        | {name: modern.standard_normal(4) for name in ("g_q_norm", "g_k_norm", "sinks")},
         mask=CAUSAL_WINDOW,
         **EVERYTHING,
     ),
-    "two layers of 2025": attend(
-        ROWS,
-        parameters=[
-            Parameters(
-                **GROUPED,
-                w_o=modern.standard_normal((8, 3)),
-                sinks=modern.standard_normal(4),
-                g_attn_norm=modern.standard_normal(3),
-            )
+    "two layers of 2025": of_rows(
+        *[
+            GROUPED
+            | {name: modern.standard_normal(d) for name, d in (("w_o", (8, 3)), ("sinks", 4), ("g_attn_norm", 3))}
         ]
         * 2,
-        mask=(CAUSAL_WINDOW, np.tri(5, dtype=bool)),
+        mask=(CAUSAL_WINDOW, CAUSAL),
         residual=True,
         norm="rmsnorm",
         **EVERYTHING,
     ),
-    "latents made into keys": attend(ROWS, parameters=Parameters(**LATENT), mask=np.tri(5, dtype=bool)),
-    "latents absorbed": attend(ROWS, parameters=Parameters(**LATENT), mask=np.tri(5, dtype=bool), absorbed=True),
+    "latents made into keys": of_rows(LATENT, mask=CAUSAL),
+    "latents absorbed": of_rows(LATENT, mask=CAUSAL, absorbed=True),
     **{
-        f"latents {'absorbed' if absorbed else 'made into keys'}, with rope": attend(
-            ROWS,
-            parameters=[Parameters(**LATENT | POSITIONED | LATENT_OUT)] * n_layers,
-            mask=CAUSAL_WINDOW,
-            absorbed=absorbed,
-            residual=n_layers > 1,
-            norm="rmsnorm" if n_layers > 1 else None,
-            **{**EVERYTHING, "qk_norm": False},
+        f"latents {way}, with rope": latents(
+            absorbed, POSITIONED_LATENT | LATENT_OUT, **EVERYTHING | {"qk_norm": False}
         )
-        for absorbed, n_layers in ((False, 1), (True, 2))
+        for way, absorbed in WAYS.items()
     },
     **{
-        f"latents of one number, {'absorbed' if absorbed else 'made into keys'}": attend(
-            ROWS[:2],
-            parameters=Parameters(**{name: w[..., :1] for name, w in (LATENT | POSITIONED).items()} | ONE_UP),
-            absorbed=absorbed,
+        f"latents of one number, {way}": of_rows(
+            {name: w[..., :1] for name, w in POSITIONED_LATENT.items()} | ONE_UP, rows=ROWS[:2], absorbed=absorbed
         )
-        for absorbed in (False, True)
+        for way, absorbed in WAYS.items()
     },
-    "latents of two groups, without rope": attend(
-        ROWS,
-        parameters=Parameters(
-            **LATENT
-            | POSITIONED
-            | {"w_dkv": modern.standard_normal((2, 3, 6)), "w_kr": modern.standard_normal((2, 3, 2))}
-        ),
+    "latents of two groups, without rope": of_rows(
+        POSITIONED_LATENT | {"w_dkv": modern.standard_normal((2, 3, 6)), "w_kr": modern.standard_normal((2, 3, 2))},
         absorbed=True,
     ),
     **{
-        f"queries from a latent, {'absorbed' if absorbed else 'made into keys'}": attend(
-            ROWS,
-            parameters=[Parameters(**LATENT | POSITIONED | LATENT_OUT | QUERY_LATENT | more)] * n_layers,
-            mask=CAUSAL_WINDOW,
-            absorbed=absorbed,
+        f"queries from a latent, {way}": latents(
+            absorbed,
+            POSITIONED_LATENT | LATENT_OUT | QUERY_LATENT | {"w_qr": modern.standard_normal((4, 5, 2))},
             qk_norm=not absorbed,
             rotation=Rotation(100.0, "halves"),
-            residual=n_layers > 1,
-            norm="rmsnorm" if n_layers > 1 else None,
         )
-        for absorbed, n_layers in ((False, 1), (True, 2))
-        for more in [{"w_qr": modern.standard_normal((4, 5, 2))}]
+        for way, absorbed in WAYS.items()
     },
-    "queries from a latent of one number": attend(
-        ROWS[:2],
-        parameters=Parameters(
-            **{name: w[..., :1] for name, w in LATENT.items() if name != "w_q"} | ONE_UP,
-            w_dq=QUERY_LATENT["w_dq"][:, :1],
-            w_uq=QUERY_LATENT["w_uq"][:, :1, :1],
-        ),
+    "queries from a latent of one number": of_rows(
+        {name: w[..., :1] for name, w in LATENT.items() if name != "w_q"}
+        | ONE_UP
+        | {"w_dq": QUERY_LATENT["w_dq"][:, :1], "w_uq": QUERY_LATENT["w_uq"][:, :1, :1]},
+        rows=ROWS[:2],
     ),
-    "queries from a latent, without positions and gains": attend(
-        ROWS, parameters=Parameters(**LATENT | QUERY_LATENT | {"g_q_latent": None}), mask=np.tri(5, dtype=bool)
+    "queries from a latent, without positions and gains": of_rows(
+        LATENT | QUERY_LATENT | {"g_q_latent": None}, mask=CAUSAL
     ),
     "projected in groups": attend_projected(
         *(modern.standard_normal((n, 3, 2)) for n in (4, 2, 2)), softcap=2.0, sinks=np.ones(4)

@@ -5,15 +5,15 @@ import json
 from asgi import APP, ask
 from documents import read
 
-from attnviz.app import tabs
+from attnviz.app import browser_tabs
 from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import Scene
 
 
 def new_tab(sentence="the cat sat"):
     """An open tab that shows a sentence; it is closed when nobody holds it any longer."""
-    tab = tabs.Tab()
-    tabs.OPEN[tab.token] = tab
+    tab = browser_tabs.Tab()
+    browser_tabs.OPEN[tab.token] = tab
     tab.session = Session(Scene(sentence=sentence))
     return tab
 
@@ -25,7 +25,7 @@ def said(tab, /, *done, **parts):
 
 
 def post(body, **options):
-    return ask(APP, tabs.ACTS_PATH, "POST", body=body, **options)
+    return ask(APP, browser_tabs.ACTS_PATH, "POST", body=body, **options)
 
 
 def answer(tab, /, *done, **parts):

@@ -5,6 +5,7 @@ import re
 import time
 from urllib.parse import parse_qsl, quote, urlencode
 
+from needs import in_page
 from numerals import short
 from patience import PATIENCE_MS, PATIENCE_SECONDS
 
@@ -35,44 +36,15 @@ _FRAMES = """async (n) => {
   await document.fonts.ready;
   for (let i = 0; i < n; i += 1) await new Promise(requestAnimationFrame);
 }"""
-_OUTLINED = """(grid) => {
-  const frames = [...grid.parentNode.querySelectorAll(".frame.source")].map((each) => each.getBoundingClientRect());
-  const isIn = ({ left, right, top, bottom }, frame) => {
-    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
-    return frame.left < x && x < frame.right && frame.top < y && y < frame.bottom;
-  };
-  return [...grid.querySelectorAll("[data-row]")]
-    .filter((cell) => frames.some((frame) => isIn(cell.getBoundingClientRect(), frame)))
-    .map(({ dataset }) => [Number(dataset.row), Number(dataset.column)]);
-}"""
-_ARRIVED = f"""async (url) => {{
-  const ours = history.attnviz, isHere = url.startsWith(`${{location.origin}}/`) && !url.includes("#");
-  if (!ours || !isHere || !document.querySelector('{IDLE}')) return false;
-  const {{ show }} = ours;
-  const shown = new Promise((done) => {{
-    ours.show = (now) => {{
-      show(now);
-      done(true);
-    }};
-  }});
-  History.prototype.pushState.call(history, history.state, "", url);
-  dispatchEvent(new PopStateEvent("popstate", {{ state: history.state }}));
-  const isShown = await Promise.race([shown, new Promise((done) => setTimeout(done, 3000, false))]);
-  ours.show = show;
-  return isShown;
-}}"""
+_OUTLINED = in_page("outlined.js")
+_ARRIVED = in_page("arrived.js").replace("IDLE", IDLE)
 """Come to an address of the app within the app, as Forward does; whether that could be done."""
 
 
 class Tab:
     """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server.
 
-    Attributes
-    ----------
-    told : list
-        What was said to Streamlit, which runs the page for it.
-    acts : list of [name, message]
-        What was done in the viewer and its settings, as the server was asked to answer it.
+    `told` is what was said to Streamlit, `acts` (name and message) what the server was asked to answer.
     """
 
     def __init__(self, context):
@@ -205,9 +177,31 @@ def acts_held(page):
         page.unroute("**/acts")  # which lets those go that came meanwhile
 
 
-def outlined(page, title):
-    """The places of a table's cells that are outlined, as what a number was computed from, in order."""
-    return sorted(map(tuple, grid(page, title).last.evaluate(_OUTLINED)))
+def beyond(page):
+    """How far the page has to be scrolled, down and sideways."""
+    main = "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"
+    return page.get_by_test_id("stMain").evaluate(main)
+
+
+def forget(page):
+    """Have a browser know nothing of what was kept in it."""
+    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+
+
+def move_mouse(page):
+    """Move the mouse, which brings back what a talk hides."""
+    page.mouse.move(300, 300)
+    page.mouse.move(310, 310)
+
+
+@contextlib.contextmanager
+def forced_colours(page):
+    """Have the system force its own few colours on a page."""
+    page.emulate_media(forced_colors="active")
+    try:
+        yield
+    finally:
+        page.emulate_media(forced_colors="none")
 
 
 def resized(page, width, height):

@@ -4,6 +4,7 @@ import functools
 from urllib.parse import parse_qsl, urlsplit
 
 from alone import ALONE, MODULES, SHEET
+from needs import in_page
 from tab import expect
 
 from attnviz.lessons.lesson import LESSONS, contents, moment
@@ -12,42 +13,7 @@ from attnviz.viewer.bundle import inert
 PLACES = [(lesson, number) for lesson, own in LESSONS.items() for number in range(1, len(own.moment) + 1)]
 """Every moment: its lesson and its number."""
 
-_PAGE = """
-<!doctype html><html lang="en"><meta charset="utf-8"><title>Lessons</title><style>%s</style>
-<style>
-    body { margin: 0 }
-    h1 { position: absolute; clip-path: inset(50%%) }
-    main { box-sizing: border-box; padding: 3rem 1.5rem 0.5rem }
-    @media (min-width: 821px) { main { height: 100dvh } .attnviz { height: 100%% } }
-    [data-presenting] main { padding: 0 }
-    @media print { main { padding: 0; height: auto } .attnviz { height: auto } }
-</style>
-<body><main><h1>Lessons</h1><div class="attnviz lessons"></div></main></body>
-<script type="module">
-    %s
-    const given = %s;
-    let page = null, fetchMoment = null;
-    window.opened = [];
-    window.begin = (search) => {
-        document.documentElement.removeAttribute("style");
-        fetchMoment = course_js.makeMoments(course_js.momentsFrom(location.origin, templates_js.makeTemplates())).get;
-        again(search);
-    };
-    window.again = (search) => { // with the moments that have come
-        page?.end();
-        navigation_js.forgetAnswers();
-        opened.length = 0;
-        History.prototype.replaceState.call(history, null, "", `/${search}`);
-        const host = {
-            address: history_js.addressOf(window), fetchMoment, store: () => localStorage,
-            open: (at) => opened.push(at), hrefOf: (at) => `/walkthrough?${at}`,
-            has: () => true, hrefTo: course_js.searchOf, isLinked: true,
-            questions: course_js.questionsFrom(location.origin),
-        };
-        page = lessons_js.mountLessons(document.querySelector(".attnviz"), given, host);
-    };
-</script>
-"""
+_PAGE = in_page("lessons.html")
 
 
 @functools.cache

@@ -28,21 +28,11 @@ SMALL = {
 
 @dataclass(frozen=True)
 class Case:
-    """A module: that of a configuration, or one of torch's own.
-
-    Attributes
-    ----------
-    configuration : dict
-        What differs from `SMALL`; empty for torch's own.
-    stages : set of str
-        What must be compared.
-    layer : int
-        Which layer of attention is kept.
-    """
+    """A module: that of a configuration, or, where that is empty, one of torch's own."""
 
     configuration: dict = field(default_factory=dict)
-    stages: frozenset = HEARD
-    layer: int = -1
+    stages: frozenset = HEARD  # what must be compared
+    layer: int = -1  # of attention, the one that is kept
 
 
 CASES = {

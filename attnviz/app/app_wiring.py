@@ -15,16 +15,16 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.app import streamlit_private
+from attnviz.app.browser_tabs import acts_route, arrays_route
 from attnviz.app.lesson_routes import moment_route, talk_route
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, configured_policy
 from attnviz.app.scripts import PageScript, script_route
-from attnviz.app.tabs import acts_route, arrays_route
 from attnviz.classroom import room_route
-from attnviz.classroom.admission import ROOMS
+from attnviz.classroom.room_entry import ROOMS
 
+# makes glibc return free memory to the system; other C libraries have no such function
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-"""Makes glibc return free memory to the system; other C libraries have no such function."""
 
 
 def sweep() -> None:
@@ -48,8 +48,8 @@ try:
 except ImportError:  # Windows has no limit of files
     resource = None
 
+# enough for all tabs and thousands of unfinished requests; macOS accepts no more, though it reports no limit
 ENOUGH_FILES = 10_240
-"""Enough for all tabs and thousands of unfinished requests; macOS accepts no more, though it reports no limit."""
 
 
 def allow_files() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import streamlit as st
 
-from attnviz.app.store import PageScene, SceneSetter
+from attnviz.app.page_scene import PageScene, SceneSetter
 from attnviz.articles.byhand import LAYER_1, MATRICES, PARTS, SOURCE, changed_parts, shared, verdict
 from attnviz.articles.pieces import door_to
 from attnviz.core.changes import Change
@@ -51,9 +51,7 @@ def _typed(setter: SceneSetter) -> None:
 
 
 NOTHING, OWN = "Nothing", "One number of your choice"
-PRESET = Change("w_v_2", (0, A, A), 0.0)
-"""The number of your choice before you choose one."""
-
+PRESET = Change("w_v_2", (0, A, A), 0.0)  # the number of your choice before you choose one
 LIMITS = -10_000.0, 10_000.0
 BOX_WIDTH_PX = 136  # two boxes side by side
 
@@ -76,7 +74,6 @@ def choose(shown: PageScene, changes: tuple[Change, ...]) -> None:
 
 
 def _draw_change(shown: PageScene, change: Change) -> None:
-    """Draw the choice of a parameter, one of its numbers, and its new value."""
     built = MODEL.arrays[change.stage]
     index = (*change.index, 0, 0)[: built.ndim]
     sides = (MATRICES[change.stage].rows, MATRICES[change.stage].columns)
@@ -94,7 +91,6 @@ def _offer(shown: PageScene, key: str, label: str, options: Sequence, value: obj
 
 
 def _on_change(shown: PageScene) -> dict[str, Any]:
-    """What the boxes of a number have in common."""
     return {"on_change": _set, "args": (shown.setter,), "width": BOX_WIDTH_PX}
 
 

@@ -13,16 +13,12 @@ import uvicorn
 from attnviz.app import streamlit_private
 
 _PACKAGE = Path(__file__).parents[1]
+# the folder of `app.py`, pages and settings: in an installed package, or in a clone
 HOME = next(each for each in (_PACKAGE / "streamlit_files", _PACKAGE.parent) if (each / "app.py").exists())
-"""The folder of `app.py`, pages and settings: in an installed package, or in a clone."""
 
 
 def settings() -> dict[str, object]:
-    """Our settings, by Streamlit's names.
-
-    >>> settings()["browser.gatherUsageStats"]
-    False
-    """
+    """Our settings, by Streamlit's names, as in `browser.gatherUsageStats`."""
     text = (HOME / ".streamlit" / "config.toml").read_text("utf-8")
     return dict(_flat(tomllib.loads(text)))
 
@@ -35,16 +31,13 @@ def _flat(table: dict, prefix: str = "") -> Iterator[tuple[str, object]]:
             yield f"{prefix}{name}", value
 
 
-PORTS = range(8501, 8601)
-"""Without `--port`, the first free one of these is used."""
+PORTS = range(8501, 8601)  # without `--port`, the first free one of these is used
 
 
 def listener(address: str, ports: Iterable[int]) -> socket.socket:
-    """A socket that listens at an address, on the first free one of some ports; exits if none is free.
-
-    Its connections inherit TCP_NODELAY, so that each part of a response is sent at once. asyncio sets that option
-    itself, but not on connections of a socket like the one that Streamlit binds. There, a part waits until the one
-    before is acknowledged, which a client with many requests, such as nginx, delays by 40 ms.
+    """A socket that listens at an address, on the first free one of some ports; exits if none is free. Its connections
+    inherit TCP_NODELAY, which they lack with Streamlit's own: there each part of a response waits until the one before
+    is acknowledged, which nginx delays by 40 ms.
     """
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     both = family is socket.AF_INET6 and socket.has_dualstack_ipv6()
@@ -61,11 +54,9 @@ def listener(address: str, ports: Iterable[int]) -> socket.socket:
     )
 
 
+# size limit of a request's head, as in deploy/nginx/nginx.conf; two texts of 2,000 characters take up to 48,000
 MAX_ADDRESS_BYTES = 65_536
-"""Size limit of a request's head, as in deploy/nginx/nginx.conf; two texts of 2,000 characters take up to 48,000."""
-
-EVERYONE = ("0.0.0.0", "::")
-"""The addresses that listen on all interfaces."""
+EVERYONE = ("0.0.0.0", "::")  # the addresses that listen on all interfaces
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -104,7 +95,6 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(parsed: argparse.Namespace) -> dict[str, object]:
-    """The arguments as Streamlit options."""
     options = {"server.address": parsed.address, "server.allowedHosts": parsed.allow_host}
     names = [name for name in parsed.allow_host or () if "*" not in name]
     if names:  # any other address would be refused

@@ -1,6 +1,5 @@
-"""The Streamlit components: the viewer with its settings, the lessons, and articles.
-
-Streamlit's own elements take the browser 2 to 3 ms each in every run, so a page of fifty is slow; an article is one.
+"""The Streamlit components: the viewer with its settings, the lessons, and articles. Streamlit's own elements take the
+browser 2 to 3 ms each in every run, so a page of fifty is slow; an article is one.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -8,9 +7,9 @@ from functools import partial
 
 import streamlit as st
 
-from attnviz.app import tabs
+from attnviz.app import browser_tabs
+from attnviz.app.page_scene import PageScene, SceneSetter
 from attnviz.app.scripts import loader, runs
-from attnviz.app.store import PageScene, SceneSetter
 from attnviz.articles.pieces import Door
 from attnviz.contract.article import Article, Piece
 from attnviz.lessons.lesson import contents
@@ -34,7 +33,6 @@ def draw_pass(shown: PageScene) -> None:
 
 def draw_settings(shown: PageScene, view: str) -> str:
     """Draw the settings of a scene; a view of `scene.document.reply.PARTS` appears where `draw_outlet` is called.
-
     Returns this run's request that no action covers: "other numbers", "recompute" or "".
     """
     return _viewer(key=view, data=_document(shown, view), on_run_change=runs).run or ""
@@ -52,7 +50,7 @@ def draw_outlet() -> None:
 
 
 def _document(shown: PageScene, view: str) -> bytes:
-    return shown.session.answer(shown, ReplyNotes(notices=shown.notices), tabs.mine().token, view, shown.number)
+    return shown.session.answer(shown, ReplyNotes(notices=shown.notices), browser_tabs.mine().token, view, shown.number)
 
 
 Choose = Callable[[SceneSetter, Mapping[str, object]], None]
@@ -65,9 +63,8 @@ _article = st.components.v2.component(
 def draw_article(
     shown: PageScene, key: str, pieces: Sequence[Piece], doors: Mapping[str, Door], choose: Choose | None = None
 ) -> None:
-    """Draw an article, and handle its links to scenes in the walkthrough (`doors`, by name) and its choices.
-
-    `choose` is called with the setter and the choices by event; a forged message may hold anything.
+    """Draw an article, and handle its links to scenes in the walkthrough (`doors`, by name) and its choices. `choose`
+    is called with the setter and the choices by event; a forged message may hold anything.
     """
     data, chosen = to_json(Article(pieces)), partial(_chosen, shown.setter, key, choose)
     result = _article(key=key, data=data, on_chosen_change=chosen, on_opened_change=runs)

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from attnviz.app.components import draw_article
-from attnviz.app.store import PageScene
+from attnviz.app.page_scene import PageScene
 from attnviz.articles.evidence import article, doors, measurements
 from attnviz.articles.pieces import STRONGEST, Side, format_number
 from attnviz.contract.article import NumberTable
@@ -23,9 +23,8 @@ SLANT = 60  # degrees
 
 
 class Figure(go.Figure):
-    """A figure as the data for the browser, which is all that Streamlit reads.
-
-    Plotly's own figure would validate and copy each part in every run, which takes ten times as long.
+    """A figure as the data for the browser, which is all that Streamlit reads. Plotly's own figure would validate and
+    copy each part in every run, which takes ten times as long.
     """
 
     def __init__(self, traces: list[dict], layout: dict) -> None:
@@ -88,13 +87,8 @@ def _layout(rows: Side, columns: Side) -> dict[str, object]:
     title: dict[str, object] = {"showarrow": False, "font": {"size": 12}}
     title_of_rows: dict[str, object] = {"text": rows.title, "xref": "paper", "x": 0, "xshift": -width - EDGE - LINE / 2}
     title_of_rows |= {"y": (n_rows - 1) / 2, "textangle": -90, "xanchor": "center"}
-    title_of_columns: dict[str, object] = {
-        "text": columns.title,
-        "yref": "paper",
-        "y": 1,
-        "yshift": height + EDGE + LINE / 2,
-    }
-    title_of_columns |= {"x": (n_columns - 1) / 2, "yanchor": "middle"}
+    title_of_columns: dict[str, object] = {"text": columns.title, "yref": "paper", "y": 1, "yanchor": "middle"}
+    title_of_columns |= {"x": (n_columns - 1) / 2, "yshift": height + EDGE + LINE / 2}
     frame: dict[str, object] = {"type": "rect", "line": {"width": 1, "color": "gray"}, "xref": "paper", "yref": "paper"}
     return {
         "width": left + CELL[0] * n_columns + right,
@@ -116,7 +110,6 @@ def _ticks(side: Side) -> dict[str, object]:
 
 
 def _width(labels: tuple[str, ...]) -> int:
-    """The width of labels, with Plotly's gap."""
     return LETTER * max(map(len, labels)) + EDGE
 
 
@@ -142,6 +135,5 @@ def draw_chart(key: str, chart: Figure, words: str) -> None:
 
 @cache
 def _chart(number: int) -> tuple[Figure, str]:
-    """The chart of a measurement and its text in Markdown, made once in a process."""
     matrix = measurements()[number - 1].rows
     return figure(*matrix), markdown(described(*matrix))

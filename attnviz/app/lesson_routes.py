@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from attnviz.app.tabs import OPEN, UNKNOWN
+from attnviz.app.browser_tabs import OPEN, UNKNOWN
 from attnviz.classroom.http import TooLargeError, compressed_response, json_response, read_body, refusal
 from attnviz.contract.base import RequestError, received
 from attnviz.contract.lesson import ShownUploads, WrittenPage
@@ -30,11 +30,8 @@ from attnviz.scene.document.encoding import to_json
 from attnviz.viewer.site.edition import talk_file
 
 MOMENT_PATH = "/moment"
-
-_LESSON_LANE = ThreadPoolExecutor(1, "moments")
-"""One at a time: when a class requests the same moment, all but the first find it cached."""
-_CACHING = {"Vary": "Accept-Encoding", "Cache-Control": "public, no-cache"}
-"""Browsers may cache a moment, but revalidate it: an update of attnviz changes it."""
+_LESSON_LANE = ThreadPoolExecutor(1, "moments")  # one at a time: all but the first of a class find a moment cached
+_CACHING = {"Vary": "Accept-Encoding", "Cache-Control": "public, no-cache"}  # an update changes a moment
 
 
 def moment_route() -> Route:
@@ -65,12 +62,8 @@ def _compressed_moment(lesson: str, number: int) -> tuple[bytes, str]:
 
 
 TALK_PATH = "/talk"
-
-MAX_TALK_REQUEST_BYTES = 2 * MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS
-"""Size limit of a request: a talk's file as a string in JSON."""
-
-_TALK_LANE = ThreadPoolExecutor(1, "talks")
-"""One at a time, apart from lessons: someone who requests many delays other talks only."""
+MAX_TALK_REQUEST_BYTES = 2 * MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS  # a talk's file as a string in JSON
+_TALK_LANE = ThreadPoolExecutor(1, "talks")  # one at a time, apart from lessons: many requests delay other talks only
 _TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes, and {MAX_FILE_SIZE} of your own files; this one has more."
 
 

@@ -27,7 +27,6 @@ class DiscreetFilter(logging.Filter):
 
 
 def _first_line(record: logging.LogRecord) -> str:
-    """The first line of a message, with its slots left empty."""
     text = record.msg if isinstance(record.msg, str) else type(record.msg).__name__
     return _SLOT.sub("…", text.strip().partition("\n")[0])
 

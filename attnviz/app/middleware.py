@@ -22,15 +22,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from attnviz.app import streamlit_private
+from attnviz.app.browser_tabs import ACTS_PATH, ARRAYS_PATH
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
 from attnviz.app.streamlit_private import BackMsg
-from attnviz.app.tabs import ACTS_PATH, ARRAYS_PATH
 from attnviz.classroom import room_route
 from attnviz.viewer.bundle import hash_source
 
-LOCAL = ("localhost", "*.localhost", "*.streamlit.app")
-"""Names that nobody else can point at this machine: its own, and those of Streamlit Community Cloud."""
-
+LOCAL = ("localhost", "*.localhost", "*.streamlit.app")  # names that nobody else can point at this machine
 _PROBES = ("/healthz", "/_stcore/health")
 _FOREIGN = "This app is used through its own pages; that came from a page of another site."
 _REFUSED_HOST = (
@@ -101,14 +99,12 @@ _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (ACTS_PATH, ARRAYS_PATH, TALK_PATH, room_route.PATH)
 _ROUTES = (*_POSTED, MOMENT_PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
-_MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
-"""Redirects of old pages: the first page has no name, and the walkthrough has replaced two others."""
+_MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}  # redirects of old pages
+# The parameters of the first page. It used to be the walkthrough, so links with any others lead there.
 _LESSONS = {"lesson", "moment", "present", "room", "speaker"}
-"""The parameters of the first page. It used to be the walkthrough, so links with any others lead there."""
+# a room code as people type it: with punctuation, a space, a wrong letter, or one too few or too many
 _TYPED_CODE = re.compile(r"\W*([a-z0-9](?:[ -]?[a-z0-9]){4,6})\W*", re.IGNORECASE | re.ASCII)
-"""A room code as people type it: with punctuation, a space, a wrong letter, or one too few or too many."""
-_NO_CODES = {"audit", "lessons", "healthz", "arrays", "moment", "static", "media", "viewer"}
-"""Pages, routes and folders whose names look like a room code."""
+_NO_CODES = {"audit", "lessons", "healthz", "arrays", "moment", "static", "media", "viewer"}  # look like a code
 _REFUSED_PATH = "There is nothing here: attnviz is used through its pages."
 
 
@@ -119,19 +115,16 @@ def is_allowed(path: str) -> bool:
 
 
 def can_exist(path: str) -> bool:
-    """Whether a path (below the mount path) can be a page, a file or one of our routes.
-
-    Streamlit answers all others with its page too: at `/audit/extra` a browser would look for its scripts below
-    `/audit`, and show nothing.
+    """Whether a path (below the mount path) can be a page, a file or one of our routes. Streamlit answers all others
+    with its page too: at `/audit/extra` a browser would look for its scripts below `/audit`, and show nothing.
     """
     names = path.strip("/").split("/")
     return len(names) == 1 or path.endswith(_ROUTES) or not _FOLDERS.isdisjoint(names)
 
 
 def redirect_target(path: str, query: str) -> str | None:
-    """The redirect target of a path (below the mount path); None if it has not moved.
-
-    A room opens by its code alone, as people type it. If there is no such room, the page asks again.
+    """The redirect target of a path (below the mount path); None if it has not moved. A room opens by its code alone,
+    as people type it. If there is no such room, the page asks again.
     """
     names = {name for name, _ in parse_qsl(query, keep_blank_values=True)}
     if path == "/" and not names <= _LESSONS:
@@ -179,10 +172,9 @@ def policy(frame_ancestors: str) -> str:
     """The content security policy: what a page may load, and which pages may embed it.
 
     Streamlit passes a component's module to the browser as a blob and writes styles into the page. Its protocol
-    buffers multiply 64-bit integers with a WebAssembly module on every page; without permission they are slower, and
-    Firefox logs an error. The permission is harmless: only a script that already runs can compile a module, and a
-    module can do nothing that its script can't. Plotly and the tables need nothing more. `frame_ancestors` are the
-    pages that may embed ours, as in the header: `'self' https://course.example.edu`.
+    buffers use a WebAssembly module; without permission they are slower, and Firefox logs an error. The permission is
+    harmless: a module can do nothing that the script which compiles it can't. `frame_ancestors` are the pages that may
+    embed ours, as in the header: `'self' https://course.example.edu`.
     """
     if not re.fullmatch(r"[^\s;,]+( [^\s;,]+)*", frame_ancestors):
         raise ValueError(
@@ -226,9 +218,7 @@ class Headers:
         await self.app(scope, receive, sent)
 
 
-MAX_MESSAGE_BYTES = 256_000
-"""Size limit of a websocket message; our pages send a few thousand bytes."""
-
+MAX_MESSAGE_BYTES = 256_000  # size limit of a websocket message; our pages send a few thousand bytes
 _FORWARDED = {"rerun_script", "stop_script", "app_heartbeat", "deferred_file", "dataframe_chunk"}
 _IGNORED = {
     *(None, "clear_cache", "set_run_on_save", "load_git_info", "debug_disconnect_websocket"),  # None: an empty message

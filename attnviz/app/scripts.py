@@ -26,8 +26,8 @@ def runs() -> None:
 
 _TAG = f'<script type="module" src="./{SCRIPTS["connection"].path.lstrip("/")}"></script>'.encode()
 _END = b"</body>"
+# request headers that would make Streamlit's page arrive compressed, or not at all
 _DROPPED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
-"""Request headers that would make Streamlit's page arrive compressed, or not at all."""
 
 
 def script_route() -> Route:

@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.audit import Audit, audit
+from attnviz.app.browser_tabs import LONG_WORK, mine
 from attnviz.app.components import draw_article
+from attnviz.app.page_scene import PageScene, SceneSetter
 from attnviz.app.scripts import loader, runs
-from attnviz.app.store import PageScene, SceneSetter
-from attnviz.app.tabs import LONG_WORK, mine
 from attnviz.articles import worked
 from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
 from attnviz.checks.uploads import EXAMPLES as FILES
@@ -54,9 +54,8 @@ def until_unwanted(parts: Iterator[Part]) -> Iterator[Part]:
 
 
 def offer_file(session: Session, label: str, name: str, make: Callable[[Trace | None], bytes]) -> None:
-    """Offer a file made from the shown pass on demand: no run follows an action.
-
-    Streamlit keeps the maker for as long as the page is open, so it gets the pass only when called.
+    """Offer a file made from the shown pass on demand: no run follows an action. Streamlit keeps the maker for as long
+    as the page is open, so it gets the pass only when called.
     """
     st.download_button(label, lambda: make(session.resolved().trace), name, on_click="ignore")
 
@@ -109,6 +108,7 @@ def _choose_notebook(setter: SceneSetter, chosen: Mapping[str, object]) -> None:
 
 _OF = {"stage": "single", "true_is": "all", "orientation": "all"}
 _RARE = ("orientation", "true_is")
+# code that saves arrays from PyTorch
 SNIPPET = """\
 import numpy as np
 import torch
@@ -123,7 +123,6 @@ with torch.no_grad():
 arrays = {"x": x, "attn_mask": hidden, "attention": shares, "output": output, "tokens": tokens}
 np.savez("numbers.npz", **attention.state_dict(), **arrays)
 """
-"""Code that saves arrays from PyTorch."""
 
 _numbers = st.components.v2.component(
     "attnviz.numbers", html='<div class="article" aria-busy="true"></div>', js=loader("numbers")

@@ -1,8 +1,6 @@
-"""All private names of Streamlit that attnviz uses. An upgrade may remove any of them.
-
-No other module imports a part of Streamlit, and the parts of its pages that `frame` and the browser's `streamlit.js`
-rely on are listed here. `tests/app/test_streamlit_private.py` and `tests/browser/test_streamlit_page.py` report the
-names that are gone.
+"""All private names of Streamlit that attnviz uses, and the parts of its pages that `frame` and the browser's
+`streamlit.js` rely on. An upgrade may remove any; `tests/app/test_streamlit_private.py` and
+`tests/browser/test_browser.py` report those that are gone.
 """
 
 from collections.abc import Mapping
@@ -18,7 +16,7 @@ from streamlit.web.bootstrap import load_config_options
 
 __all__ = ["BackMsg"]
 
-REASONS = {
+REASONS = {  # each private name, and why it is needed
     "streamlit.proto.BackMsg_pb2.BackMsg": "to read a browser's message before Streamlit does",
     "streamlit.file_util.get_static_dir": "the hashes of Streamlit's inline scripts are part of the CSP",
     "streamlit.runtime.pages_manager.PagesManager.uses_pages_directory": "a folder pages/ is also an old way to pages",
@@ -31,9 +29,8 @@ REASONS = {
     "streamlit.runtime.session_manager.ClientContext": "the same",
     "streamlit.web.bootstrap.load_config_options": "only Streamlit's own server loads its settings by itself",
 }
-"""Each private name, and why it is needed."""
 
-SELECTORS = {
+SELECTORS = {  # by which our styles and scripts find parts of Streamlit's pages, and why
     '[data-testid="stApp"]': "one style of keyboard focus on the whole page; whether the server is connected",
     "[data-test-connection-state]": "a tab that has reconnected makes its server read the address at once",
     'script[src*="/static/js/"]': "our scripts are fetched from where Streamlit's are, wherever the app is mounted",
@@ -55,7 +52,6 @@ SELECTORS = {
     ".js-plotly-plot": "Plotly's labels stay readable on a coloured cell",
     ".streamlit-embedded": "no header in another site's frame",
 }
-"""The selectors by which our styles and scripts find parts of Streamlit's pages, and why."""
 
 
 def configure(options: Mapping[str, object]) -> None:
@@ -64,10 +60,8 @@ def configure(options: Mapping[str, object]) -> None:
 
 
 def stop_looking_for_pages() -> bool:
-    """Stop Streamlit from making pages of the folder `pages/`; returns whether it did so far.
-
-    That is Streamlit's old way of making pages: on a server that has just started, the link of a page runs it without
-    `app.py`, under a menu of file names.
+    """Stop Streamlit from making pages of the folder `pages/`; returns whether it did so far. In this old way the link
+    of a page, on a server that has just started, runs it without `app.py`, under a menu of file names.
     """
     did = bool(PagesManager.uses_pages_directory)
     if did:

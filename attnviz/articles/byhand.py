@@ -57,7 +57,7 @@ def _writing(name: str, purpose: str) -> Matrix:
 
 LAYER_1 = "Layer 1: which word came before?"
 LAYER_2 = "Layer 2: who comes after this word?"
-PARTS = {
+PARTS = {  # the parameters by part of the model, in the order of a pass
     "What enters": (
         Matrix("embeddings", "E", "Each **word** is a single 1, in the block of words.", Side("words", WORDS), VECTOR),
         Matrix(
@@ -110,11 +110,10 @@ PARTS = {
         ),
     ),
 }
-"""The parameters by part of the model, in the order of a pass."""
 
 PARAMETERS = {parameter.name: parameter for part in PARTS.values() for parameter in part}
+# the parameters that all strings share; of embeddings and positions a string only uses some rows
 MATRICES = {name: parameter for name, parameter in PARAMETERS.items() if name.startswith("w_")}
-"""The parameters that all strings share; of embeddings and positions a string only uses some rows."""
 
 
 def matrix_pieces(chosen: str, changes: tuple[Change, ...]) -> list[Piece]:
@@ -136,7 +135,6 @@ def matrix_pieces(chosen: str, changes: tuple[Change, ...]) -> list[Piece]:
 
 
 def _pieces(parameter: Matrix, value: np.ndarray) -> list[Piece]:
-    """A parameter with what it is for."""
     symbol = parameter.symbol.replace("^", " ")
     numbers = value[0] if value.ndim == 3 else value
     return [
@@ -200,7 +198,6 @@ def verdict(changes: tuple[Change, ...]) -> str:
 
 @lru_cache(maxsize=64)
 def _by_length(changes: tuple[Change, ...]) -> Piece:
-    """The same for each length, as a table."""
     results = outcomes(changes)
     rows = []
     for length in LENGTHS:
@@ -211,7 +208,6 @@ def _by_length(changes: tuple[Change, ...]) -> Piece:
 
 
 def _example(each: Outcome) -> Piece:
-    """A link to a string, and the model's answer."""
     mark = ["right", "✓"] if each.is_right else ["wrong", "✗"]
     answered = " or ".join(each.answered) or "no number"
     text = f" The answer is {answered}. The right one, {each.right}, has a probability of {share(each.probability)}."
@@ -246,7 +242,6 @@ def string_pieces(resolved: SceneWithPass) -> tuple[list[Piece], dict[str, Door]
 
 
 def _layer(trace: Trace, layer: int, title: str) -> list[Piece]:
-    """The attention of one layer."""
     attention, words = trace[f"attention_{layer}"].value[0], trace.labels["query"]
     sides = Side("queries", words), Side("keys", words)
     return [
@@ -258,21 +253,20 @@ def _layer(trace: Trace, layer: int, title: str) -> list[Piece]:
 def trained_pieces() -> tuple[list[Piece], dict[str, Door]]:
     """The section on a trained model that finds the same two layers, with measured weights; and its link."""
     choice = MODELS[TRAINED]
-    kept = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]
+    trainings = [choice.training_data(seed, None)["patterns"] for seed in choice.seeds]
     measured = []
-    for patterns in zip(*kept, strict=True):
+    for patterns in zip(*trainings, strict=True):
         least = math.floor(100 * min(each["value"] for each in patterns))
         measured.append(f"{patterns[0]['label']} **{least} % or more**")
     paragraph = (
-        f"Nobody chose the parameters of “{choice.title}”. Trained from {len(kept)} seeds, it has come to the same two "
-        f"layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
+        f"Nobody chose the parameters of “{choice.title}”. Trained from {len(choice.seeds)} seeds, it has come to the "
+        f"same two layers each time ({'; '.join(measured)}). Together they are called an *induction circuit*."
     )
     drawn = [Heading(2, "Training finds the same"), pieces.text(paragraph), pieces.door("trained", choice.title)]
     return drawn, {"trained": door_to(TRAINED, choice.examples[0][1])}
 
 
 def _looks(words: tuple[str, ...], row: np.ndarray) -> str:
-    """Where the last letter looks most."""
     most = np.flatnonzero(row == row.max())
     if len(most) > 1:
         return f"The last “{words[-1]}” looks at {len(most)} positions alike, {share(row.max())} each."
@@ -284,11 +278,11 @@ def _answer(trace: Trace) -> Runs:
     probabilities, answers = trace["probabilities"].value[-1], trace.labels["answer"]
     most = [answers[place] for place in np.flatnonzero(most_probable(probabilities))]
     each = " each" if len(most) > 1 else ""
-    says = runs(f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}")
+    answered = runs(f"The answer is **{' or '.join(most)}**, with a probability of {share(probabilities.max())}{each}")
     right = trace.origin.right[-1]
     if right is None:
-        return [*says, ["", ". The last letter did not occur exactly once before, so no answer is right."]]
+        return [*answered, ["", ". The last letter did not occur exactly once before, so no answer is right."]]
     mark = [["right", " ✓"]] if most == [right] else [["wrong", " ✗"], *runs(f" (**{right}** is right)")]
     output = trace["output_2"].value[-1]
     is_exact = np.count_nonzero(output) == 1 and output.max() == 1
-    return [*says, *mark, ["", f". The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."]]
+    return [*answered, *mark, ["", f". The output is {'' if is_exact else 'not '}exactly one 1 and otherwise 0."]]

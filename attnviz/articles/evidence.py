@@ -40,8 +40,7 @@ class Evidence:
         return int(self.right.argmax())
 
 
-LITTLE = 0.2
-"""A right noun that gets less attention than this is overlooked."""
+LITTLE = 0.2  # a right noun that gets less attention than this is overlooked
 
 
 def evidence(model: Model, batch: Batch, hidden: Hidden = "nothing") -> Evidence:
@@ -71,7 +70,6 @@ def text(model: Model, batch: Batch, place: int) -> str:
 TIRED = "the animal did not cross the street because it was too tired"
 WIDE = "the animal did not cross the street because it was too wide"
 READ_AT_LAST, READ_AT_IT, SHORT_CUT = "who-is-it", "at-it", "short-cut"
-
 TITLE = "What attention doesn't say"
 INTRODUCTION = (
     "In most sentences of *Who is “it”?* the last word looks at the noun that “it” stands for, and the model answers "
@@ -205,18 +203,15 @@ def _overlooked() -> str:
 
 
 def _answer(trace: Trace) -> tuple[str, float]:
-    """The answer at the last word, and its probability."""
     probabilities = trace["probabilities"].value[AT_LAST]
     return trace.labels["answer"][probabilities.argmax()], probabilities.max()
 
 
 def _without_look(trace: Trace) -> Trace:
-    """The pass in which the first noun is hidden from the last word."""
     return trace.with_change("mask", (AT_LAST, AT_FIRST_NOUN), 0)
 
 
 def _short_cut() -> Measurement:
-    """A model that solved its task by a short cut."""
     first, other, honest = held_out(SHORT_CUT), second_nouns(SHORT_CUT), second_nouns(READ_AT_LAST)
     paragraph = (
         f"In all sentences that this model was trained on, the right noun came first. Of {len(first.right)} held-out "
@@ -232,7 +227,6 @@ def _short_cut() -> Measurement:
 
 
 def _random_parameters() -> Measurement:
-    """The same question put to random parameters."""
     choice = MODELS[READ_AT_LAST]
     before = {seed: held_out(READ_AT_LAST, seed, 0) for seed in choice.seeds}
     shares = [each.right.mean() for each in before.values()]
@@ -256,7 +250,6 @@ def _random_parameters() -> Measurement:
 
 
 def _table(before: Mapping[int, Evidence]) -> Table:
-    """Each seed before and after its training."""
     head = ["seed", "attention on the right noun", "sentences in which it is more than on the other", "right answers"]
     rows = []
     for seed, untrained in before.items():

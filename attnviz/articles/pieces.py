@@ -31,8 +31,7 @@ def _runs(marked: str | Runs) -> Runs:
     return runs(marked) if isinstance(marked, str) else marked
 
 
-Door = Mapping[str, object]
-"""The fields of the scene that a link sets."""
+Door = Mapping[str, object]  # the fields of the scene that a link sets
 
 
 def door_to(model: str, sentence: str, **parts: object) -> Door:

@@ -21,11 +21,8 @@ from attnviz.models import statefile
 from attnviz.models.model import Built
 from attnviz.scene.scene import Upload
 
-OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"
-"""Names of links to the walkthrough: uploaded parameters, an uploaded model, and the user's code compared."""
-
+OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"  # names of links to the walkthrough
 _MODELS = ".json"
-
 _MOST_ROWS, _MOST_COLUMNS = 16, 12
 
 
@@ -99,7 +96,6 @@ _OPENS = "attnviz's pass from your inputs and weights, step by step, as your own
 
 
 def _words(result: UploadComparison, stage: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The row and column labels of a stage if they are words of the file; else empty."""
     trace = result.comparison.trace if result.parameters else None
     if trace is None or stage not in trace:
         return (), ()
@@ -137,7 +133,6 @@ def _matrices(first: Agreement, words: tuple[tuple[str, ...], tuple[str, ...]]) 
 
 
 def _around(place: int, n: int, most: int) -> slice:
-    """The range of shown places around one place."""
     start = max(min(int(place) - most // 2, n - most), 0)
     return slice(start, min(start + most, n))
 

@@ -30,7 +30,6 @@ def article(chosen: str) -> tuple[list[Piece], dict[str, Door]]:
 
 @cache
 def _options() -> list[Alternative]:
-    """All worked examples as options, with the pieces shown when selected."""
     return [
         pieces.option(example.id, f"**{example.title}.** {example.summary}", _pieces(example))
         for example in EXAMPLES.values()
@@ -38,7 +37,6 @@ def _options() -> list[Alternative]:
 
 
 def _pieces(example: Example) -> list[Piece]:
-    """The article on an example, with its passes to open, and what went wrong in it."""
     return [
         Heading(2, example.title),
         Heading(3, "What it shows"),
@@ -73,12 +71,9 @@ def _mistake(example: Example, number: int) -> Piece:
 
 def _side(mark: list[str], side: Side) -> list[Piece]:
     values = side.value
-    shown = str(tuple(values.tolist())) if "shape" in side.what else ", ".join(_digits(v) for v in np.ravel(values))
+    texts = ("nan" if np.isnan(value) else digits(float(value)) for value in np.ravel(values))
+    shown = str(tuple(values.tolist())) if "shape" in side.what else ", ".join(texts)
     return [pieces.text([mark, *runs(f"{side.what}:")]), pieces.text([["code", shown]])]
-
-
-def _digits(value: float) -> str:
-    return "nan" if np.isnan(value) else digits(float(value))
 
 
 @cache
@@ -98,7 +93,6 @@ def _door(example: Example, variant: Variant, step: str, **parts: object) -> Doo
 
 
 def _door_of(example: Example, number: int) -> str:
-    """The name of the door to a mistake."""
     return f"{example.id}, mistake {number}"
 
 
@@ -138,6 +132,5 @@ def _line(print_out: PrintOut) -> str:
 
 
 def _step_of(mistake: Mistake) -> str:
-    """The step that shows the stage where wrong and right diverge."""
     steps = steps_of(mistake.variant.trace)
     return next((step.id for step in steps if mistake.stage in step.stages), STEPS[-1].id)

@@ -45,11 +45,8 @@ class UserStages:
 
 
 LACKING = UserStages({}, "")  # stands for stages that an address names, which no address holds
-_MOST = (
-    ("heads", max(map(int, OPTIONS["n_heads"].allowed))),
-    ("tokens", MAX_TOKENS),
-    ("tokens that are looked at", MAX_TOKENS),
-)
+_MOST_HEADS = max(map(int, OPTIONS["n_heads"].allowed))
+_MOST = (("heads", _MOST_HEADS), ("tokens", MAX_TOKENS), ("tokens that are looked at", MAX_TOKENS))
 _WIDEST = max(map(int, OPTIONS["d_model"].allowed))
 
 
@@ -66,11 +63,7 @@ class UserParameters:
     def of(
         cls, trace: Trace, block: LayerConfig, texts: Mapping[str, tuple[str, ...]], names: Iterable[str] = ()
     ) -> UserParameters:
-        """The parameters of a pass that reaches from queries, keys and values to head outputs.
-
-        `names` are those of the arrays; tokens are numbered if the texts' counts don't match. OwnArraysError if the
-        pass is larger than the walkthrough shows.
-        """
+        """The parameters of a pass whose arrays have these names; OwnArraysError if it is too large to be shown."""
         for (what, most), n in zip(_MOST, trace["attention"].shape, strict=True):
             if n > most:
                 raise OwnArraysError(f"The walkthrough shows at most {most} {what}; this pass has {n}.")
@@ -164,32 +157,24 @@ def unpacked(content: bytes) -> Upload:
 
 # --- Examples
 
-# Labels by name
-EXAMPLES = {
+EXAMPLES = {  # labels by name
     "correct": "No mistake",
     "transposed": "A weight used transposed",
     "mask inverted": "The mask the other way round",
     "unscaled": "No division by √d_k",
 }
-EXAMPLE_NAME = "example.npz"
 _USUAL = Settings("the cat sat on the mat", mask="causal")
 _WEIGHTS = {"w_q": "q_proj.weight", "w_k": "k_proj.weight", "w_v": "v_proj.weight", "w_o": "out_proj.weight"}
 
 
 def example_file(name: str, trace: Trace | None) -> bytes:
-    """The arrays of an example with their words, as an .npz file."""
-    words = trace.labels.get("query", ()) if trace and _is_plain(trace) else _USUAL.tokens
-    file = io.BytesIO()
-    np.savez(file, **example(name, trace), tokens=np.array(words))  # type: ignore[arg-type]
-    return file.getvalue()
-
-
-def example(name: str, trace: Trace | None) -> dict[str, np.ndarray]:
-    """Arrays of one of `EXAMPLES`, perhaps with a mistake, under PyTorch's names.
+    """One of `EXAMPLES`, perhaps with a mistake, under PyTorch's names, with its words, as an .npz file.
 
     Input and parameters come from `trace` if it is one layer of self-attention with square matrices.
     """
-    trace = trace if trace and _is_plain(trace) else trace_of(_USUAL)
+    is_plain = trace is not None and _is_plain(trace)
+    words = trace.labels.get("query", ()) if trace and is_plain else _USUAL.tokens
+    trace = trace if trace and is_plain else trace_of(_USUAL)
     n_heads, d_model, d_k = trace["w_q"].shape
     weights = {each: _joined(trace[each].value) for each in _WEIGHTS}
     mask = trace["mask"].value
@@ -203,13 +188,11 @@ def example(name: str, trace: Trace | None) -> dict[str, np.ndarray]:
         mask=~mask if name == "mask inverted" else mask,
         scale=1.0 if name == "unscaled" else None,
     )
-    return {
-        "x": trace["x"].value,
-        **{_WEIGHTS[each]: w.T for each, w in weights.items()},
-        "mask": mask,
-        "attention": made["attention"].value,
-        "output": made["output"].value,
-    }
+    arrays = {"x": trace["x"].value, **{_WEIGHTS[each]: w.T for each, w in weights.items()}, "mask": mask}
+    arrays |= {each: made[each].value for each in ("attention", "output")}
+    file = io.BytesIO()
+    np.savez(file, **arrays, tokens=np.array(words))  # type: ignore[arg-type]
+    return file.getvalue()
 
 
 def _is_plain(trace: Trace) -> bool:
@@ -232,24 +215,17 @@ OWN, SHOWN = "own", "shown"
 _HEADS = (*range(1, 17), 20, 24, 25, 32, 40, 48, 64, 96, 128)
 
 # Options of a file, with their choices; the first is the default
+_IT = "the pass that the walkthrough shows"
+_STAGES = {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in stages()}
+_PASSES = {OWN: "attnviz's pass from the same inputs and weights", SHOWN: _IT}
+_ORIENTATIONS = {"": "what fits", IN_OUT: f"{IN_OUT}, as in x @ W", OUT_IN: f"{OUT_IN}, as in PyTorch's Linear"}
+_MEANINGS = {"": "what fits", "visible": "a key that is seen", "hidden": "a key that is hidden"}
 QUESTIONS: dict[str, tuple[str, dict[str, str]]] = {
     "n_heads": ("Heads", {"": "as many as fit"} | {str(n): str(n) for n in _HEADS}),
-    "stage": (
-        "This array is",
-        {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in stages()},
-    ),
-    "against": (
-        "Compare with",
-        {OWN: "attnviz's pass from the same inputs and weights", SHOWN: "the pass that the walkthrough shows"},
-    ),
-    "orientation": (
-        "Weights are",
-        {"": "what fits", IN_OUT: f"{IN_OUT}, as in x @ W", OUT_IN: f"{OUT_IN}, as in PyTorch's Linear"},
-    ),
-    "true_is": (
-        "True in a mask is",
-        {"": "what fits", "visible": "a key that is seen", "hidden": "a key that is hidden"},
-    ),
+    "stage": ("This array is", _STAGES),
+    "against": ("Compare with", _PASSES),
+    "orientation": ("Weights are", _ORIENTATIONS),
+    "true_is": ("True in a mask is", _MEANINGS),
 }
 
 
@@ -260,10 +236,10 @@ class UploadRequest(Struct, frozen=True):
     filename: str  # its last characters, without invisible ones
     example: Literal[("", *EXAMPLES)]  # type: ignore[valid-type]
     n_heads: Literal[tuple(QUESTIONS["n_heads"][1])]  # type: ignore[valid-type]
-    stage: Literal[tuple(QUESTIONS["stage"][1])]  # type: ignore[valid-type]
-    against: Literal[tuple(QUESTIONS["against"][1])]  # type: ignore[valid-type]
-    orientation: Literal[tuple(QUESTIONS["orientation"][1])]  # type: ignore[valid-type]
-    true_is: Literal[tuple(QUESTIONS["true_is"][1])]  # type: ignore[valid-type]
+    stage: Literal[tuple(_STAGES)]  # type: ignore[valid-type]
+    against: Literal[tuple(_PASSES)]  # type: ignore[valid-type]
+    orientation: Literal[tuple(_ORIENTATIONS)]  # type: ignore[valid-type]
+    true_is: Literal[tuple(_MEANINGS)]  # type: ignore[valid-type]
 
 
 def read(line: bytes) -> UploadRequest:
@@ -272,7 +248,6 @@ def read(line: bytes) -> UploadRequest:
     return structs.replace(request, filename=clean(request.filename[-MAX_NAME_CHARACTERS:]))
 
 
-_IT = "the pass that the walkthrough shows"
 _SINGLE = (".npy", ".csv")
 
 
@@ -297,14 +272,10 @@ def compared(request: UploadRequest, content: bytes, shown: Trace | None) -> Upl
     OwnArraysError if the file can't be read, or not as parts of a pass.
     """
     if request.example:
-        request = structs.replace(request, filename=EXAMPLE_NAME, true_is="visible")
+        request = structs.replace(request, filename="example.npz", true_is="visible")
     file = read_file(request.filename, content, request.stage or None)
-    # attnviz adds the size of an array to its own files
-    arrays = {
-        name: each
-        for name, each in file.arrays.items()
-        if not (name.startswith("size_") and name.removeprefix("size_") in file.arrays)
-    }
+    sizes = {f"size_{name}" for name in file.arrays}  # which attnviz adds to its own files
+    arrays = {name: each for name, each in file.arrays.items() if name not in sizes}
     options = {"orientation": request.orientation or None, "true_is": request.true_is or None}
     if request.against == SHOWN or request.filename.lower().endswith(_SINGLE):
         return UploadComparison(*_compared_with(shown, arrays, options))
@@ -323,10 +294,7 @@ def compared(request: UploadRequest, content: bytes, shown: Trace | None) -> Upl
 
 
 def _compared_with(shown: Trace | None, arrays: dict[str, np.ndarray], options: dict) -> tuple[Comparison, str]:
-    """The comparison with the nearest layer of the shown pass, and that layer's name.
-
-    Arrays of several layers are compared layer by layer, up to the first that differs.
-    """
+    """The comparison with the nearest layer of the shown pass, or if several are in the file the first that differs."""
     if shown is None:
         raise OwnArraysError("The walkthrough shows no pass to compare with. Type a sentence there first.")
     n_layers = len(layers_of(arrays))

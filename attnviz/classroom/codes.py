@@ -1,7 +1,7 @@
 """Room codes, and the secrets that let people in.
 
 A code is six of twenty letters, so there are 64,000,000. One network may try 30 wrong ones, and nine more each second
-(`admission`): 65,000 in the two hours that a room lasts. It hits a given room with 65,000 / 64,000,000 = 0.1 %,
+(`room_entry`): 65,000 in the two hours that a room lasts. It hits a given room with 65,000 / 64,000,000 = 0.1 %,
 and any of fifty with 5 %. The link of a QR code holds 128 random bits besides, which nobody guesses.
 """
 
@@ -11,11 +11,8 @@ import math
 import re
 import secrets
 
-LETTERS = "BCDFGHJKMNPQRSTVWXYZ"
-"""No vowels, so that no code is a word, and no L, which looks like I."""
-
+LETTERS = "BCDFGHJKMNPQRSTVWXYZ"  # no vowels, so that no code is a word, and no L, which looks like I
 LENGTH = 6
-
 _CODE = re.compile(f"[{LETTERS}]{{{LENGTH}}}", re.IGNORECASE)
 
 
@@ -25,11 +22,7 @@ def new_code() -> str:
 
 
 def code_in(text: str) -> str | None:
-    """The room code that a text spells, in either case, or None.
-
-    >>> code_in("ktqwrm")
-    'KTQWRM'
-    """
+    """The room code that a text spells, in either case and in capitals, or None."""
     return text.upper() if _CODE.fullmatch(text) else None
 
 
@@ -39,9 +32,8 @@ def new_secret() -> str:
 
 
 def new_seat(key: str, now: float) -> str:
-    """A signed seat that carries its own issue time in seconds, so that a room only stores the seats in use.
-
-    The key is the hash of the speaker's key, which all processes know and no follower does.
+    """A signed seat that carries its own issue time in seconds, so that a room only stores the seats in use. The key is
+    the hash of the speaker's key, which all processes know and no follower does.
     """
     unsigned = f"{int(now):x}.{secrets.token_urlsafe(12)}"
     return f"{unsigned}.{_signature(key, unsigned)}"

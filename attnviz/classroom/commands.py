@@ -1,6 +1,5 @@
-"""Commands: the events of a room, in order. Replaying them rebuilds the room.
-
-Processes share them as JSON; a browser sends some of them itself (`requests`).
+"""Commands: the events of a room, in order. Replaying them rebuilds the room. Processes share them as JSON; a browser
+sends some of them itself (`requests`).
 """
 
 from __future__ import annotations
@@ -14,9 +13,7 @@ from msgspec import Meta, Struct, structs
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.view_params import VIEWERS
 
-Value = int | float
-"""An answer: the index of a candidate, or a number."""
-
+Value = int | float  # an answer: the index of a candidate, or a number
 Secret = Annotated[str, Meta(max_length=64)]
 CellText = Annotated[str, Meta(max_length=80, pattern=r"^([a-z][a-z0-9_]*\[[0-9]+(,[0-9]+)*\])?$")]
 

@@ -11,15 +11,10 @@ from typing import TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
-
-Owner = tuple[str, str]
-"""Whose work it is: a network and a tab; for a room's work its code and an empty string."""
-
-WINDOW_SECONDS = 60.0
-"""How long a turn counts."""
-
+Owner = tuple[str, str]  # whose work it is: a network and a tab; for a room's work its code and an empty string
+WINDOW_SECONDS = 60.0  # how long a turn counts
+# how long the queue waits for the next part of some work; otherwise each part could wait for a long piece
 GRACE_SECONDS = 0.02
-"""How long the queue waits for the next part of some work; otherwise each part could wait for a long piece."""
 
 
 class Usage:
@@ -78,9 +73,8 @@ class _Waiting:
 
 
 class FairQueue:
-    """CPU-heavy work in one thread of its own, in the order of `Usage`.
-
-    There is no pause between turns: Python switches threads every 5 ms, so short work gets half of the time.
+    """CPU-heavy work in one thread of its own, in the order of `Usage`. There is no pause between turns: Python
+    switches threads every 5 ms, so short work gets half of the time.
     """
 
     def __init__(self, name: str) -> None:

@@ -7,15 +7,14 @@ from ipaddress import IPv4Address, ip_address, ip_network
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-MAX_NETWORKS = 10_000
-"""Networks that a set of buckets remembers; beyond that the oldest are forgotten."""
+MAX_NETWORKS = 10_000  # networks that a set of buckets remembers; beyond that the oldest are forgotten
 
 
 def network_of(address: str) -> str:
     """The network of a visitor: an IPv4 address, which a whole school may share, or the /64 of an IPv6 address.
 
-    The address is the connection's. uvicorn replaces it by `X-Forwarded-For` only if the connection comes from a proxy
-    that `FORWARDED_ALLOW_IPS` names (this machine, where it is not set), so nobody else can fake one.
+    uvicorn takes the address from `X-Forwarded-For` only for a proxy that `FORWARDED_ALLOW_IPS` names (this machine,
+    where it is not set), so nobody else can fake one.
 
     >>> network_of("192.0.2.7"), network_of("::ffff:192.0.2.7"), network_of("2001:db8::7")
     ('192.0.2.7', '192.0.2.7', '2001:db8::/64')

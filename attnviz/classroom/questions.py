@@ -21,12 +21,12 @@ from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title
+from attnviz.lessons.cell_reference import LessonError, Passes, Reference, quoted_name
 from attnviz.lessons.lesson import LESSONS, MomentSource, moment_data
 from attnviz.lessons.lesson import moment as lesson_moment
 from attnviz.lessons.questions.numbers import Number, Percentage, half_a_digit, lead
 from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.questions.spec import QuestionSpec
-from attnviz.lessons.reference import LessonError, Passes, Reference, quoted_name
 from attnviz.lessons.slots import fill_slots, format_number
 from attnviz.lessons.talk import TalkError, TalkMoment, talk_moment
 from attnviz.lessons.worked_solution import form_within, rounding, worked_solution
@@ -35,29 +35,18 @@ from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, is_uploaded
 
-_WEIGHTS = ("attention", "probabilities")
-"""Stages whose rows add up to 1."""
-
-_ROWS = ("scores", "scaled", "masked", "attention")
-"""Stages whose rows have a number for each word."""
-
-_SMALL = 0.05
-"""Relative error of a number computed from few digits, above which more digits are shown."""
-
+_WEIGHTS = ("attention", "probabilities")  # stages whose rows add up to 1
+_ROWS = ("scores", "scaled", "masked", "attention")  # stages whose rows have a number for each word
+_SMALL = 0.05  # relative error of a number computed from few digits, above which more digits are shown
 MAX_PARAMETERS = 100
-MAX_BYTES = 3_000_000
-"""Size limit of a moment; a class of 120 would wait for 5 MB each."""
-
-CACHED_MOMENTS = 64
-"""Moments that a process caches for its rooms, about 100 kB each."""
-
+MAX_BYTES = 3_000_000  # size limit of a moment; a class of 120 would wait for 5 MB each
+CACHED_MOMENTS = 64  # moments that a process caches for its rooms, about 100 kB each
 _NUMBER = re.compile("[1-9][0-9]{0,2}")
 
 
 def cell_question(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, LessonRuns, WorkedSolution | None]:
-    """A question about a cell, its prompt, and how its number is computed (None for a word).
-
-    Raises RoomError if the pass has no such cell, or the question doesn't fit the cell.
+    """A question about a cell, its prompt, and how its number is computed (None for a word). Raises RoomError if the
+    pass has no such cell, or the question doesn't fit the cell.
     """
     cells, _ = parse_trail(trace, question.cell)
     if not cells:
@@ -134,18 +123,12 @@ def question_at(place: Place) -> Pick | Choose | Fill | None:
 
 
 def place_in(address: str, question: CellQuestion | None = None, moment: TalkMoment | None = None) -> Place:
-    """The place named by a speaker's address or by a moment of their talk, without private uploads and notes.
-
-    Raises RoomError if there is no such place, or the question doesn't fit it.
+    """The place named by a speaker's address or by a moment of their talk, without private uploads and notes. Raises
+    RoomError if there is no such place, or the question doesn't fit it.
     """
+    query_string = (address if moment is None else moment.at).removeprefix("?")
     try:
-        texts = dict(
-            parse_qsl(
-                (address if moment is None else moment.at).removeprefix("?"),
-                keep_blank_values=True,
-                max_num_fields=MAX_PARAMETERS,
-            )
-        )
+        texts = dict(parse_qsl(query_string, keep_blank_values=True, max_num_fields=MAX_PARAMETERS))
     except ValueError:
         raise RoomError(f"An address has at most {MAX_PARAMETERS} parameters.") from None
     if moment is None and "lesson" in texts:
@@ -169,7 +152,6 @@ def _lesson_address(texts: dict[str, str]) -> str:
 
 
 def _with_takes(place: Place) -> Place:
-    """The place with the answers that its question accepts."""
     question = question_at(place)
     if question is None:
         return place
@@ -179,9 +161,8 @@ def _with_takes(place: Place) -> Place:
 
 
 def moment_at(place: Place) -> bytes:
-    """The moment that followers see at a place, as `contract.lesson` declares it.
-
-    Raises RoomError if it is too large, or has no pass.
+    """The moment that followers see at a place, as `contract.lesson` declares it. Raises RoomError if it is too large,
+    or has no pass.
     """
     return _moment(place.shown)
 

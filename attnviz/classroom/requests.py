@@ -9,9 +9,7 @@ from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
 from attnviz.lessons.talk import TalkMoment
 
-MAX_BYTES = 2_000
-"""Size limit of a follower's request."""
-
+MAX_BYTES = 2_000  # size limit of a follower's request
 MAX_SPEAKER_BYTES = 64_000
 
 

@@ -10,29 +10,15 @@ from attnviz.classroom import commands
 from attnviz.classroom.codes import is_one_of
 from attnviz.classroom.commands import AnyCommand, Make, Place, Value
 
-LARGEST = 1e12
-"""The largest number that an answer may be."""
-
-SECONDS = 2 * 60 * 60
-"""How long a room lasts after the speaker's last move."""
-
-OFFER_SECONDS = 5 * 60
-"""How long the code for another of the speaker's devices is valid."""
-
-ANSWER_SECONDS = 1.0
-"""Between two answers of a seat."""
-
-MAX_SEATS = 5_000
-"""Seats that a room remembers; beyond that the oldest silent one is forgotten."""
-
-SEAT_SECONDS = 60
-"""How long an unused seat is valid: one that opens no stream and sends nothing."""
-
+LARGEST = 1e12  # the largest number that an answer may be
+SECONDS = 2 * 60 * 60  # how long a room lasts after the speaker's last move
+OFFER_SECONDS = 5 * 60  # how long the code for another of the speaker's devices is valid
+ANSWER_SECONDS = 1.0  # between two answers of a seat
+MAX_SEATS = 5_000  # seats that a room remembers; beyond that the oldest silent one is forgotten
+SEAT_SECONDS = 60  # how long an unused seat is valid: one that opens no stream and sends nothing
 MAX_QUESTIONS = 200
-MAX_COMMANDS = 100_000
-"""Commands of followers that a room keeps; a class of 120 makes about 10,000."""
-MAX_DEVICES = 5
-"""Devices that one speaker may use."""
+MAX_COMMANDS = 100_000  # commands of followers that a room keeps; a class of 120 makes about 10,000
+MAX_DEVICES = 5  # devices that one speaker may use
 
 
 class RoomError(ValueError):

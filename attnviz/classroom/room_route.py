@@ -15,13 +15,13 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.classroom import commands, requests
-from attnviz.classroom.admission import FULL, ROOMS, count_message, count_room, join, network, room_of_seat, seated
 from attnviz.classroom.codes import code_in, new_code
 from attnviz.classroom.commands import Value
 from attnviz.classroom.fair_queue import FairQueue, Result
 from attnviz.classroom.http import NO_STORE, TooLargeError, compressed_response, json_response, read_body
 from attnviz.classroom.questions import moment_at, place_in, question_at
 from attnviz.classroom.room import Question, Room, RoomError
+from attnviz.classroom.room_entry import FULL, ROOMS, count_message, count_room, join, network, room_of_seat, seated
 from attnviz.classroom.rooms import LiveRoom
 from attnviz.contract.classroom import Led, Offer, OwnAnswer, OwnNow
 from attnviz.contract.lesson import Choose, Fill, NumberLink, Pick
@@ -41,8 +41,8 @@ def table(room: Room) -> str:
     return text.getvalue()
 
 
-def _lines(asked: Question) -> list[tuple]:
-    question = question_at(asked.place)
+def _lines(entry: Question) -> list[tuple]:
+    question = question_at(entry.place)
     prompt = _inert("".join(text.text if isinstance(text, NumberLink) else text for _, text in question.prompt))
 
     def label(value: Value) -> str | Value:
@@ -50,7 +50,7 @@ def _lines(asked: Question) -> list[tuple]:
 
     return [
         (prompt, number, label(value), count, "yes" if is_right(question, value) else "no")
-        for number, counts in enumerate(asked.counts, start=1)
+        for number, counts in enumerate(entry.counts, start=1)
         for value, count in counts
     ]
 
@@ -67,8 +67,7 @@ def _inert(text: str) -> str:
 
 
 COMMENT_SECONDS = 15.0
-SPEAKER_SECONDS = 0.2
-"""Least time between two events of the speaker's stream: each answer makes one."""
+SPEAKER_SECONDS = 0.2  # least time between two events of the speaker's stream: each answer makes one
 
 
 async def stream(live: LiveRoom, seat: str, known: str) -> AsyncIterator[bytes]:
@@ -107,12 +106,8 @@ def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
 
 
 Respond = Callable[[Request], Awaitable[Response]]
-
 PATH, EVENTS_PATH, MOMENT_PATH = "/room", "/room/events", "/room/moment"
-
-_LANE = FairQueue("rooms")
-"""The queue in which moments are computed, once per room; the room that used it least is next."""
-
+_LANE = FairQueue("rooms")  # computes moments, once per room; the room that used it least is next
 _KEY = "x-room-key"
 
 
@@ -126,8 +121,6 @@ def routes() -> list[BaseRoute]:
 
 
 def _with_refusals(respond: Respond) -> Respond:
-    """Make text responses of a route's refusals."""
-
     async def answer(request: Request) -> Response:
         try:
             return await respond(request)
@@ -198,8 +191,7 @@ async def _moment(request: Request) -> Response:
     return compressed_response(request, made, NO_STORE)
 
 
-_latest_moments: dict[str, tuple[str, bytes]] = {}
-"""Each room's latest moment: its number, and its gzipped JSON."""
+_latest_moments: dict[str, tuple[str, bytes]] = {}  # each room's latest moment: its number, and its gzipped JSON
 
 
 def _compressed_moment(room: Room, number: str) -> bytes:

@@ -16,16 +16,10 @@ from attnviz.scene.document.encoding import to_json
 
 MAX_ROOMS = 50
 MAX_ROOMS_OF_A_NETWORK = 20
-MAX_HERE = 500
-"""People in a room at one time."""
-
-ASLEEP_SECONDS = 25.0
-"""After this long without a heartbeat the speaker counts as asleep; heartbeats come every 8 s."""
-
+MAX_HERE = 500  # people in a room at one time
+ASLEEP_SECONDS = 25.0  # after this long without a heartbeat the speaker counts as asleep; heartbeats come every 8 s
 SWEEP_SECONDS = 5.0
-
-FOR_ALL = (Move, Open, Again, End)
-"""Commands that wake everybody's stream; the others wake the speaker's only."""
+FOR_ALL = (Move, Open, Again, End)  # commands that wake everybody's stream; the others wake the speaker's only
 
 
 @dataclass

@@ -24,31 +24,17 @@ from attnviz.classroom.room import OFFER_SECONDS, SECONDS, Room, RoomError
 from attnviz.classroom.rooms import FOR_ALL, LiveRoom, Presence, Rooms, check_room_limits
 
 AWAY = (RedisError, OSError, TimeoutError)
-AWAY_SECONDS = 2.0
-"""Timeout after which Redis counts as unreachable."""
-
-READ_MS = 1_000
-"""How long one read blocks for new commands."""
-
-RESTORE_SECONDS = 5
-"""How long one process holds the lock for restoring a lost room."""
-
-ENDED_SECONDS = 60
-"""How long Redis keeps a room that has ended, and presence counts."""
-
-PRESENCE_SECONDS = 1.0
-"""Between two exchanges of presence counts."""
-
+AWAY_SECONDS = 2.0  # timeout after which Redis counts as unreachable
+READ_MS = 1_000  # how long one read blocks for new commands
+RESTORE_SECONDS = 5  # how long one process holds the lock for restoring a lost room
+ENDED_SECONDS = 60  # how long Redis keeps a room that has ended, and presence counts
+PRESENCE_SECONDS = 1.0  # between two exchanges of presence counts
 STALE_SECONDS = 5.0
 RETRY_SECONDS = 0.5
-MAX_REFUSALS = 1_000
-"""Refusals that a process remembers for those who sent the commands."""
-
+MAX_REFUSALS = 1_000  # refusals that a process remembers for those who sent the commands
 _ROOMS = "attnviz:rooms"  # a hash of codes and the networks that opened these rooms
 _log = logging.getLogger(__name__)
-
-Entry = tuple[str, dict[str, str]]
-"""A stream id, and the command as JSON."""
+Entry = tuple[str, dict[str, str]]  # a stream id, and the command as JSON
 
 
 @dataclass
@@ -70,8 +56,7 @@ class SharedRooms(Rooms):
         super().__init__()
         waits = {"socket_timeout": READ_MS / 1000 + AWAY_SECONDS, "socket_connect_timeout": AWAY_SECONDS}
         self._redis = Redis.from_url(url, decode_responses=True, **waits)
-        self._name = new_secret()
-        self._finding = asyncio.Lock()
+        self._name, self._finding = new_secret(), asyncio.Lock()  # this process's name among all
 
     async def free_code(self, network: str) -> str:
         self.sweep()
@@ -103,7 +88,7 @@ class SharedRooms(Rooms):
         async with self._finding:
             if code and code not in self.live:
                 with suppress(*AWAY):
-                    if entries := await self._entries(code):
+                    if entries := await self._redis.xrange(_stream(code)):
                         live = self.live[code] = SharedLiveRoom(Room.made(_command(entries[0])), speaker=0.0)
                         self._replay(live, entries)
                         live.reader = asyncio.create_task(self._follow(live))
@@ -141,7 +126,7 @@ class SharedRooms(Rooms):
         await super().do(live, command)
 
     async def run(self) -> None:
-        await asyncio.gather(super().run(), self._exchange_presence_periodically())
+        await asyncio.gather(super().run(), self._exchange_presence())
 
     async def close(self) -> None:
         readers = [live.reader for live in self.live.values()]
@@ -169,15 +154,11 @@ class SharedRooms(Rooms):
                     pipe.hdel(_ROOMS, code)
             return (await pipe.execute())[: len(texts)]
 
-    async def _entries(self, code: str) -> list[Entry]:
-        return await self._redis.xrange(_stream(code))
-
     async def _wait_until_read(self, live: SharedLiveRoom, name: str) -> None:
         async with asyncio.timeout(AWAY_SECONDS), live.was_read:
             await live.was_read.wait_for(lambda: _order(live.position) >= _order(name))
 
     def _replay(self, live: SharedLiveRoom, entries: list[Entry]) -> None:
-        """Rebuild a room from its entries."""
         live.room = Room.made(_command(entries[0]))
         live.commands = [parts["c"] for _, parts in entries]
         live.position = entries[-1][0]
@@ -186,7 +167,6 @@ class SharedRooms(Rooms):
                 live.room.apply(_command(entry))
 
     async def _follow(self, live: SharedLiveRoom) -> None:
-        """Follow a room's stream for as long as this process holds the room."""
         code = live.room.code
         while self.live.get(code) is live:
             try:
@@ -232,7 +212,7 @@ class SharedRooms(Rooms):
         while True:  # more may be acknowledged while this appends
             n_added = len(live.apart)
             await self._append(live, missing)
-            entries = await self._entries(live.room.code)
+            entries = await self._redis.xrange(stream)
             if not (missing := live.apart[n_added:]):
                 break
         self._replay(live, entries)
@@ -240,18 +220,18 @@ class SharedRooms(Rooms):
         live.is_apart = False
         live.notify()
 
-    async def _exchange_presence_periodically(self) -> None:
+    async def _exchange_presence(self) -> None:
         while True:
             await asyncio.sleep(PRESENCE_SECONDS)
             for live in [*self.live.values()]:
                 with suppress(*AWAY):
-                    await self._exchange_presence(live)
+                    await self._exchange_presence_of(live)
 
-    async def _exchange_presence(self, live: LiveRoom) -> None:
+    async def _exchange_presence_of(self, live: LiveRoom) -> None:
         """Publish this process's presence counts, and add up the latest ones of all others."""
-        key, now, own = f"{_stream(live.room.code)}:here", time.time(), live.presence
+        key, now, here = f"{_stream(live.room.code)}:here", time.time(), live.presence
         async with self._redis.pipeline() as pipe:
-            pipe.hset(key, self._name, msgspec.json.encode((own.here, own.around, own.speaker, now)))
+            pipe.hset(key, self._name, msgspec.json.encode((here.here, here.around, here.speaker, now)))
             pipe.expire(key, ENDED_SECONDS)
             pipe.hgetall(key)
             *_, published = await pipe.execute()

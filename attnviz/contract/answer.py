@@ -119,9 +119,7 @@ class File(Sent):
     text: str
 
 
-View = Literal["pass", "audit", "script"]
-"""The views of a scene that has a pass."""
-
+View = Literal["pass", "audit", "script"]  # the views of a scene that has a pass
 Code = list[tuple[Literal["", "keyword", "function", "string", "number", "comment"], NonEmpty]]
 
 
@@ -151,11 +149,8 @@ class Answer(Sent):
     script: Program | UnsetType | None = UNSET
 
 
-MAX_ACTS = 5
-"""The most actions in one request: those queued while the previous answer was on its way."""
-
-MAX_PARAMETERS = 100
-"""The most parameters of the browser's address."""
+MAX_ACTS = 5  # the most actions in one request: those queued while the previous answer was on its way
+MAX_PARAMETERS = 100  # the most parameters of the browser's address
 
 
 class ActsRequest(Struct, frozen=True):

@@ -8,8 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from attnviz.contract.base import Colour, NonEmpty, Place, Sent, Style
 
-ArticleRuns = list[tuple[Style | Literal["right", "wrong", "badge"], str]]
-"""A text, which may also mark what is right or wrong, and have badges."""
+ArticleRuns = list[tuple[Style | Literal["right", "wrong", "badge"], str]]  # may mark right and wrong
 
 
 class Heading(Sent, tag_field="kind", tag="heading"):

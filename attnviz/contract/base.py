@@ -19,14 +19,9 @@ def joined(name: str, doc: str, one: type[Sent], other: type[Sent], /, **fields:
     return defstruct(name, hints.items(), bases=(Sent,), namespace={"__doc__": doc}, module=other.__module__)
 
 
-NonEmpty = Annotated[str, Meta(min_length=1)]
-"""A non-empty text."""
-
-Event = NonEmpty
-"""The name of an action."""
-
-Value = str | int | bool
-"""Sent back with its type unchanged."""
+NonEmpty = Annotated[str, Meta(min_length=1)]  # a non-empty text
+Event = NonEmpty  # the name of an action
+Value = str | int | bool  # sent back with its type unchanged
 
 
 class ActionLink(Sent):
@@ -38,28 +33,15 @@ class ActionLink(Sent):
 
 
 Size = Annotated[float, Meta(ge=0)]
-
-Name = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$")]
-"""The name of a stage."""
-
-Place = Annotated[int, Meta(ge=0)]
-"""An index from 0, or a count."""
-
-Layer = Annotated[int, Meta(ge=0)]
-"""Counted from 1; 0 outside layers, and in a pass of one layer."""
-
-Cell = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*\\[[0-9]+(,[0-9]+)*\\]$")]
-"""The address of a cell, such as `scores[0,2,1]`."""
-
+Name = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$")]  # the name of a stage
+Place = Annotated[int, Meta(ge=0)]  # an index from 0, or a count
+Layer = Annotated[int, Meta(ge=0)]  # counted from 1; 0 outside layers, and in a pass of one layer
+Cell = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*\\[[0-9]+(,[0-9]+)*\\]$")]  # an address, such as `scores[0,2,1]`
 Share = Annotated[float, Meta(ge=0, le=1)]
-
-
 _Byte = Annotated[int, Meta(ge=0, le=255)]
-Colour = tuple[_Byte, _Byte, _Byte]
-"""Red, green, blue."""
-
+Colour = tuple[_Byte, _Byte, _Byte]  # red, green, blue
+# pairs of a case and the sentence for it, with slots
 Stories = Annotated[list[tuple[Literal["hidden", "unseeing", "set", "given", ""], str]], Meta(min_length=1)]
-"""Pairs of a case and the sentence for it, with slots."""
 
 
 class Story(Sent):
@@ -70,20 +52,15 @@ class Story(Sent):
 
 
 Style = Literal["", "strong", "em", "code", "math", "q", "k", "v", "output", "word", "verdict", "story"]
-Run = tuple[Style, str | Story]
-"""A text with one style, or a story."""
-
+Run = tuple[Style, str | Story]  # a text with one style, or a story
 Runs = list[Run]
 
+# base64 of little-endian float64 in C order, one text per head if heads are the first axis; null if not sent
 Values = Annotated[list[str | None], Meta(min_length=1)]
-"""Base64 of little-endian float64 in C order, one text per head if heads are the first axis; null if not sent."""
-
-
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
 ORDINALS += ["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"]
 
 Message = TypeVar("Message", bound=msgspec.Struct)
-
 _HIGH, _LOW, _HALF = (rb"u[dD][%b][0-9a-fA-F]{2}" % digits for digits in (b"89abAB", b"c-fC-F", b"89a-fA-F"))
 _ESCAPES = re.compile(rb"\\(?:%b\\%b|(%b)|.)" % (_HIGH, _LOW, _HALF), re.DOTALL)
 

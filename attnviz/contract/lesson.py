@@ -18,8 +18,8 @@ class NumberLink(Sent):
     of: Literal["A", "B"] = "B"  # its pass: the one on the screen, B, or the one compared with it, A
 
 
+# a text, in which a run of style "number" is a `NumberLink`
 LessonRuns = list[tuple[Style | Literal["number"], str | NumberLink]]
-"""A text, in which a run of style "number" is a `NumberLink`."""
 
 
 class Candidate(Sent):

@@ -19,11 +19,8 @@ class Axis(Sent):
     coordinates: list[tuple[str, Annotated[int, Meta(ge=1)]]]
 
 
-ArrayName = Annotated[str, Meta(pattern="^#")]
-"""The name of an array that a rule reads besides stages."""
-
-Slot = tuple[str, str]
-"""A stage or an array of the rule, and the pattern of the index into it."""
+ArrayName = Annotated[str, Meta(pattern="^#")]  # the name of an array that a rule reads besides stages
+Slot = tuple[str, str]  # a stage or an array of the rule, and the pattern of the index into it
 
 
 class RuleArray(Sent):

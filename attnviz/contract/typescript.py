@@ -1,6 +1,5 @@
-"""The browser's code that is made from Python: `python -m attnviz.contract.typescript` writes it.
-
-The types of all messages, the parameters of an address, and numbers as words.
+"""The browser's code that is made from Python: `python -m attnviz.contract.typescript` writes it. The types of all
+messages, the parameters of an address, and numbers as words.
 """
 
 from __future__ import annotations
@@ -12,30 +11,21 @@ from pathlib import Path
 
 from msgspec import NODEFAULT, inspect
 
+from attnviz.contract import lesson
 from attnviz.contract.answer import ActsRequest, Answer
 from attnviz.contract.article import Article
 from attnviz.contract.base import ORDINALS
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.document import SentDocument
-from attnviz.contract.lesson import (
-    LessonsPage,
-    Moment,
-    OpenedTalk,
-    ShownUploads,
-    SuggestedQuestions,
-    WrittenFile,
-    WrittenPage,
-)
 from attnviz.contract.view_params import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL
 
 FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
 OF_CLASSES = (ClassNow, OwnNow, Seat, Led, Offer)
-OF_TALKS = (SuggestedQuestions, OpenedTalk, ShownUploads, WrittenFile, WrittenPage)
-MESSAGES = (Answer, Moment, LessonsPage, Article, ActsRequest, *OF_CLASSES, *OF_TALKS, SentDocument)
-"""The messages to and from the browser."""
-
+OF_TALKS = (lesson.SuggestedQuestions, lesson.OpenedTalk, lesson.ShownUploads, lesson.WrittenFile, lesson.WrittenPage)
+# the messages to and from the browser
+MESSAGES = (Answer, lesson.Moment, lesson.LessonsPage, Article, ActsRequest, *OF_CLASSES, *OF_TALKS, SentDocument)
 _HEAD = "// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.\n"
 
 
@@ -128,9 +118,8 @@ def where() -> str:
         "ALL": ALL,
     }
     patterns = {"CELL": CELL.replace("?P<", "?<"), "PLACE": PLACE, "REVEAL": REVEAL}
-    return _module(
-        [*_constants(values), *(f"export const {name} = /^(?:{each})$/;" for name, each in patterns.items())]
-    )
+    regular = (f"export const {name} = /^(?:{pattern})$/;" for name, pattern in patterns.items())
+    return _module([*_constants(values), *regular])
 
 
 def numerals() -> str:

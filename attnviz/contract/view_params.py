@@ -6,21 +6,18 @@ from typing import Literal
 
 from attnviz.contract.base import Cell, Place, Sent
 
+# The view parameters. The viewer writes them to the address without a rerun of the page.
 VIEWERS = ("step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route")
-"""The view parameters. The viewer writes them to the address without a rerun of the page."""
-
 QUESTIONS = ("made", "slope", "whatif")
 ORDERS = ("large", "index")
-VIEWS = ("matrices", "sheet")
-"""All words at once, stage by stage, or one word's whole attention."""
-COMPARISONS = ("both", "difference")
-"""Two passes side by side, or the second minus the first."""
+VIEWS = ("matrices", "sheet")  # all words at once, stage by stage, or one word's whole attention
+COMPARISONS = ("both", "difference")  # two passes side by side, or the second minus the first
 ROUTES = ("short", "every-step")
 
+# the parameters that take one of a few ids; the first is usually the default
 CHOICES = {"ask": QUESTIONS, "order": ORDERS, "view": VIEWS, "compare": COMPARISONS, "route": ROUTES}
-"""The parameters that take one of a few ids; the first is usually the default."""
 
-LABELS = {
+LABELS = {  # what the ids are called on the screen
     "made": "what made it",
     "slope": "what would move it",
     "whatif": "what if",
@@ -29,9 +26,8 @@ LABELS = {
     "short": "Short",
     "every-step": "Every step",
 }
-"""What the ids are called on the screen."""
 
-FORMER = {
+FORMER = {  # former spellings and their ids: links with them are in use
     "what made it": "made",
     "what would move it": "slope",
     "what if": "whatif",
@@ -39,19 +35,11 @@ FORMER = {
     "in order": "index",
     "every step": "every-step",
 }
-"""Former spellings and their ids: links with them are in use."""
 
-USUAL = {"view": VIEWS[0], "reveal": None}
-"""The defaults of view and reveal: a whole step is shown."""
-
-USUAL_IN_TALK = {"view": "sheet", "reveal": 0}
-"""The defaults while presenting: the first step begins with the question."""
-
-ALL = "all"
-"""The reveal of a step that is shown whole."""
-
-REVEAL = "0|[1-9][0-9]?"
-"""The part of a step that is revealed, counted from 0."""
+USUAL = {"view": VIEWS[0], "reveal": None}  # the defaults of view and reveal: a whole step is shown
+USUAL_IN_TALK = {"view": "sheet", "reveal": 0}  # the defaults while presenting: the first step begins with the question
+ALL = "all"  # the reveal of a step that is shown whole
+REVEAL = "0|[1-9][0-9]?"  # the part of a step that is revealed, counted from 0
 
 
 class Selected(Sent):

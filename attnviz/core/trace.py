@@ -14,7 +14,7 @@ from attnviz.core.operations.rule import Rule, Run
 from attnviz.core.selection import Axis, Selection
 from attnviz.core.stage import Stage, name_in_layer, single_layer_names, split_layer
 from attnviz.core.terms import Cell, Terms
-from attnviz.core.variation import StageGraph
+from attnviz.core.what_if import StageGraph
 
 
 class HasTemplate(Protocol):

@@ -55,9 +55,8 @@ def script(trace: Trace) -> str:
 
 
 def arrays(trace: Trace) -> bytes:
-    """Every stage at full precision, as the bytes of a NumPy .npz file.
-
-    `words_query` and so on hold the tokens; `size_q` and so on hold the scale of rounding errors, row by row.
+    """Every stage at full precision, as the bytes of a NumPy .npz file. `words_query` and so on hold the tokens;
+    `size_q` and so on hold the scale of rounding errors, row by row.
     """
     file = io.BytesIO()
     words = {f"words_{axis.replace(' ', '_')}": np.array(labels) for axis, labels in trace.labels.items()}
@@ -120,6 +119,9 @@ def compared(name, made, rows=slice(None)):
 '''
 
 
+_UNDIVIDED = "# these scores aren't divided by the root of d_k, but PyTorch's are: so the queries make up for it"
+
+
 def torch_script(trace: Trace) -> str | None:
     """The pass as a PyTorch script, which checks attention and output of each layer against the file of `arrays`.
 
@@ -162,22 +164,14 @@ def _layer_lines(layer: Layer) -> list[str]:
     bias = "" if biased else ", bias=False"
     queries, keys = (f'tensor("{names[trace[each].inputs[0]]}")' for each in "qk")
     times = _factor(trace, d_k)
+    copies = [*_weights(trace, names, widths != "", times), *(_biases(trace, names, times) if biased else [])]
     titled = f"# Layer {layer.number}" if names["q"] != "q" else "# The parameters, as PyTorch lays them out"
     return [
         titled,
         f"mha = torch.nn.MultiheadAttention({d_model}, {n_heads}{widths}{bias}, batch_first=True, dtype=torch.float64)",
-        *(
-            ["# these scores aren't divided by the root of d_k, but PyTorch's are: so the queries make up for it"]
-            * bool(times)
-        ),
+        *([_UNDIVIDED] if times else []),
         "with torch.no_grad():",
-        *(
-            f"    {line}"
-            for line in (
-                *_weights(trace, names, widths != "", times),
-                *(_biases(trace, names, times) if biased else []),
-            )
-        ),
+        *(f"    {line}" for line in copies),
         *_mask(trace, names["mask"]),
         f"x = {queries}[None]  # a batch of one",
         f"context = {keys}[None]",

@@ -10,11 +10,11 @@ from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title
 from attnviz.explain.wording import percent
 
+# what replaces the headline and the list if the search raised an error
 FAILED = (
     "The search for the smallest change failed, so nothing is said here about what would flip it. That is a fault of "
     "attnviz: please report it with the address of this page."
 )
-"""What replaces the headline and the list if the search raised an error."""
 
 
 def headline(trace: Trace, contest: RowRanking) -> str:
@@ -35,9 +35,8 @@ def headline(trace: Trace, contest: RowRanking) -> str:
 
 
 def sentences(trace: Trace, contest: RowRanking, stage_flips: Sequence[StageFlip]) -> list[tuple[StageFlip, str]]:
-    """A sentence per stage, or one for several stages if the same change of each has the same effect.
-
-    So it is if a stage is passed on or added to another, such as embeddings and the input.
+    """A sentence per stage, or one for several stages if the same change of each has the same effect. So it is if a
+    stage is passed on or added to another, such as embeddings and the input.
     """
     groups: dict[str, list[StageFlip]] = {}
     for each in stage_flips:
@@ -128,6 +127,5 @@ def _label(trace: Trace, contest: RowRanking, place: int) -> str:
 
 
 def _where(trace: Trace, contest: RowRanking) -> str:
-    """The row in words."""
     *head, query = (trace.label(*at) for at in zip(trace[contest.stage].axes[:-1], contest.row, strict=True))
     return f"For “{query}”{''.join(f' in {each}' for each in head)}"

@@ -52,8 +52,8 @@ _GENERAL = (
     Term("top-p", r"\btop[- ]p\b", "Draw among the most probable answers that together have the probability p."),
 )
 
+# all terms; of two that begin at the same character the first is marked
 TERMS = (*_GENERAL, *(term for step in STEPS for term in step.terms))
-"""All terms; of two that begin at the same character the first is marked."""
 
 
 @lru_cache(maxsize=512)  # each answer looks up the labels of all its settings
@@ -81,7 +81,6 @@ def measured(n_layers: int, training: Mapping | None, seed: int | None) -> dict[
 
 
 def _muted(losses: Mapping[str, float]) -> dict[str, str]:
-    """A sentence on the loss without attention, if that was measured."""
     without, pairs = losses.get("with attention muted"), losses.get("pairs of letters")
     if without is None or pairs is None:
         return {}

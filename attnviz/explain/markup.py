@@ -1,10 +1,8 @@
 """Texts as runs, each with one style: of our own markup and of Python code; and escaping for Markdown.
 
-Our markup is a small part of Markdown. What a user typed is never read as markup:
-it enters through a slot, as a run of style "word". A text that follows the selection
-is a run of style "story", with stories (`attnviz.explain.story.selection_story`). An
-empty run of style "verdict" stands for a model's verdict
-(`attnviz.explain.steps.answer.verdict`), which changes with the numbers.
+Our markup is a small part of Markdown. What a user typed is never read as markup: it enters by a slot, as a run of
+style "word". A text that follows the selection is a run of style "story" (`explain.story.selection_story`). An empty
+run of style "verdict" stands for a model's verdict (`explain.steps.answer.verdict`), which changes with the numbers.
 """
 
 import builtins
@@ -14,12 +12,10 @@ import re
 import tokenize
 from itertools import accumulate, pairwise
 
+# Pairs of a style and a text. The style is one of STYLES, or "story" with stories, or "verdict" with an empty text.
 Runs = list[list]
-"""Pairs of a style and a text. The style is one of STYLES, or "story" with stories, or "verdict" with an empty text."""
-
+# the style of a run: plain, Markdown's, LaTeX, strong in the colour of a role, or a word that the user typed
 STYLES = ("", "strong", "em", "code", "math", "q", "k", "v", "output", "word")
-"""The style of a run: plain, Markdown's, LaTeX, strong in the colour of a role, or a word that the user typed."""
-
 _ROLES = {"blue": "q", "orange": "k", "green": "v", "violet": "output"}
 _MARKED = re.compile(
     rf":(?P<role>{'|'.join(_ROLES)})\[(?:\*\*)?(?P<coloured>[^\]*]+)(?:\*\*)?\]"
@@ -77,17 +73,17 @@ def coloured(code: str) -> list[list[str]]:
     """Split a program into [kind, text] pairs: keyword, function, string, number, comment, or "" for the rest."""
     begins = [0, *accumulate(map(len, code.splitlines(keepends=True)))]
     tokens = list(tokenize.generate_tokens(io.StringIO(code).readline))
-    runs, written = [], 0
+    runs, done = [], 0
     for token, following in pairwise(tokens):
         kind = _kind(token, following)
         start, end = (begins[row - 1] + column for row, column in (token.start, token.end))
-        if not kind or not written <= start < end:  # from Python 3.12 on, an f-string can have an empty piece
+        if not kind or not done <= start < end:  # from Python 3.12 on, an f-string can have an empty piece
             continue
-        if start > written:
-            runs.append(["", code[written:start]])
+        if start > done:
+            runs.append(["", code[done:start]])
         runs.append([kind, code[start:end]])
-        written = end
-    return [*runs, ["", code[written:]]] if written < len(code) else runs
+        done = end
+    return [*runs, ["", code[done:]]] if done < len(code) else runs
 
 
 def _kind(token: tokenize.TokenInfo, following: tokenize.TokenInfo) -> str:

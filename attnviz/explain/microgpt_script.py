@@ -12,10 +12,8 @@ from attnviz.core.stage import split_layer
 from attnviz.core.trace import Layer, Trace
 from attnviz.models.statefile import IN_LAYER, state_dict
 
-NAME = "attnviz_microgpt.json"
-"""The name of the file that the script reads."""
-
-NAMES = {
+NAME = "attnviz_microgpt.json"  # the name of the file that the script reads
+NAMES = {  # of stages, where microgpt has them; its `x` is many stages, one after another
     "embeddings": "wte[token_id]",
     "positions": "wpe[pos_id]",
     "x": "x",
@@ -44,7 +42,6 @@ NAMES = {
     "logits": "logits",
     "probabilities": "probs",
 }
-"""The names of stages in microgpt, where they have one; its `x` is many stages, one after another."""
 
 _SCRIPT = '''\
 import json
@@ -146,9 +143,8 @@ def script(trace: Trace) -> str | None:
         return None
     squared = trace.layers[0].trace["active"].operation.squared
     named = "\n".join(f"#   {stage:14}{name}" for stage, name in NAMES.items())
-    return _SCRIPT.format(
-        file=NAME, named=named, n_layers=trace.n_layers, names=list(IN_LAYER), square=" ** 2" * squared
-    )
+    slots = {"file": NAME, "named": named, "names": list(IN_LAYER), "square": " ** 2" * squared}
+    return _SCRIPT.format(n_layers=trace.n_layers, **slots)
 
 
 def numbers(trace: Trace) -> bytes:
@@ -156,7 +152,7 @@ def numbers(trace: Trace) -> bytes:
     tokens = list(trace.origin.rows)
     state = state_dict({stage.name: stage.value for stage in trace.stages}, trace.n_layers)
     rows = dict(zip(map(str, tokens), state["wte"], strict=True))
-    written = {
+    data = {
         "n_head": trace.layers[0].trace["w_q"].shape[0],
         "tokens": tokens,
         "words": [_REPEATED.sub("", word) for word in trace.labels["token"]],
@@ -164,7 +160,7 @@ def numbers(trace: Trace) -> bytes:
         "logits": trace["logits"].value.tolist(),
         "state_dict": state | {"wte": rows},
     }
-    return json.dumps(written).encode()
+    return json.dumps(data).encode()
 
 
 def names_in_microgpt(trace: Trace) -> dict[str, str]:

@@ -142,7 +142,6 @@ def is_output(stage: Stage) -> bool:
 
 
 def _row_band(stage: Stage, text: Runs, **more: object) -> Band:
-    """The row of a stage under its title."""
     return Band(text, entry(stage.name).title, row_matrix(stage), **more)
 
 
@@ -162,9 +161,8 @@ def transposed_matrix(stage: Stage) -> Matrix:
 
 
 def sources(trace: Trace, step: ShownStep) -> tuple[Source, ...]:
-    """Where the queries, keys and values of a step come from, and the output of several heads.
-
-    Only what a matrix makes has a source.
+    """Where the queries, keys and values of a step come from, and the output of several heads. Only what a matrix makes
+    has a source.
     """
     names = trace.layers[step.layer - 1].names
     found = []
@@ -197,7 +195,6 @@ def query_latent_bands(trace: Trace, stage: Stage) -> tuple[Band, ...]:
 
 
 def _source_of_output(trace: Trace, output: Stage) -> Source:
-    """The heads side by side, times the output parameters."""
     contributions = trace[trace.layer_of(output.name).names["contributions"]]
     concat, w_o = trace.inputs(output.name)[:2]
     text = sentence(trace, w_o.name, "w_o of heads", sum=output.name)
@@ -244,7 +241,6 @@ _NAMES = {
 
 
 def _first_compared(trace: Trace, names: Mapping[str, str]) -> str | None:
-    """The last input of the first comparison of a layer."""
     parts, order = dot_products_of(trace, trace[names["attention"]]), list(trace.keys()).index
     return min((max(each.inputs, key=order) for each in parts), key=order, default=None)
 
@@ -258,7 +254,6 @@ def _stages_before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:
 
 
 def _changed_row(trace: Trace, stage: Stage) -> Iterator[Band]:
-    """The row of a query or key after an operation on it."""
     if is_norm(stage):
         _, *bands = norm_bands(trace, stage)
         yield from bands
@@ -274,7 +269,8 @@ def bands(trace: Trace, step: ShownStep) -> tuple[Band, ...]:
     """The bands that a step adds to the One word view, if any."""
     if step.id == TOKENS.id:
         return first_query_bands(trace)
-    if step.id in {entering.id for entering in ENTERING} or _is_of_sources(step):
+    names = {split_layer(name)[0] for name in step.stages}
+    if step.id in {entering.id for entering in ENTERING} or names == {"attn_norm"}:  # shown with the sources
         return ()
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
 
@@ -299,17 +295,13 @@ def page(trace: Trace, step: ShownStep, of_step: Sequence[Band]) -> str:
         return f"mlp-{layer}"
     if "logits" in names and "mlp" in trace.layers[-1].trace:
         return f"answer-{layer}"
-    has_words = bool(of_step) and all(_columns(trace, band.cells) == "key" and not _by_head(band) for band in of_step)
+    cells = [band.cells for band in of_step if band.right is None or band.right.columns is None]  # not by head
+    has_words = cells and len(cells) == len(of_step) and all(trace[at.stage].axes[at.columns] == "key" for at in cells)
     return f"{'words' if has_words else 'join'}-{layer}"
 
 
 _OF_QUERY_LATENT = {"q_compressed", "q_latent"}
 _OF_NEURONS, _OF_MLP = {"mlp_norm", "hidden", "active"}, {"mlp", "mlp_residual"}
-
-
-def _is_of_sources(step: ShownStep) -> bool:
-    """Whether the step is the norm before queries, keys and values, which is shown with their sources."""
-    return {split_layer(name)[0] for name in step.stages} == {"attn_norm"}
 
 
 def _bands(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
@@ -330,7 +322,7 @@ def _bands(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
         yield from _side_by_side(trace, stage)
     elif base == "contributions":
         yield from contribution_bands(trace, stage)
-    elif is_product(stage) and _reads_shares(trace, stage):
+    elif is_product(stage) and trace[stage.inputs[0]].axes[-1] == "key":
         yield _weighted_sum(trace, stage)
     elif stage.axes[-3:-1] == ("query", "key"):
         yield Band(sentence(trace, stage.name), entry(stage.name).one, Matrix(stage.name, None, len(stage.axes) - 2))
@@ -339,7 +331,6 @@ def _bands(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
 
 
 def _comparison(trace: Trace, comparison: Stage) -> Band:
-    """Each key below its word, with the query on the left."""
     query, keys = trace.inputs(comparison.name)[:2]
     text = sentence(trace, keys.name, _shows(keys, comparison), scores=comparison.name)
     return Band(text, entry(keys.name).title, transposed_matrix(keys), left=column_matrix(query))
@@ -380,14 +371,12 @@ def _row(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
 
 
 def _sink_share(trace: Trace, stage: Stage) -> Matrix | None:
-    """The sink's share of a row of attention, if the layer has sinks."""
     base, _ = split_layer(stage.name)
-    taken = trace.layer_of(stage.name).names.get("sink_share") if base == "attention" else None
-    return Matrix(taken, None, None) if taken else None
+    name = trace.layer_of(stage.name).names.get("sink_share") if base == "attention" else None
+    return Matrix(name, None, None) if name else None
 
 
 def _weighted_sum(trace: Trace, stage: Stage) -> Band:
-    """Each value below its word, with their weighted sum on the right."""
     values = trace[stage.inputs[1]]
     text = sentence(trace, values.name, f"{split_layer(values.name)[0]} collected")
     return Band(text, entry(values.name).title, transposed_matrix(values), right=column_matrix(stage))
@@ -402,19 +391,7 @@ def _side_by_side(trace: Trace, stage: Stage) -> Iterator[Band]:
     yield Band(text, entry(attention).title, Matrix(attention, 0, 2), right=Matrix(heads, 0, 2))
 
 
-def _reads_shares(trace: Trace, stage: Stage) -> bool:
-    return trace[stage.inputs[0]].axes[-1] == "key"
-
-
 def _label(stage: Stage) -> str:
     """The sign of the operation on the row before, if it has one; else the row's label or title."""
     signs = [operand.after for operand in stage.operation.operands] if not stage.is_given else []
     return next(filter(None, signs), entry(stage.name).label or entry(stage.name).title)
-
-
-def _columns(trace: Trace, slot: Matrix) -> str:
-    return trace[slot.stage].axes[slot.columns]
-
-
-def _by_head(band: Band) -> bool:
-    return band.right is not None and band.right.columns is not None

@@ -55,14 +55,9 @@ def _chunk(values: np.ndarray) -> str:
     return encoded(values.ravel()[:1] if values.size and np.all(bits == bits[0]) else values)
 
 
-HIDES = ("masked", "attention")
-"""Stages whose cells at hidden keys are drawn as hidden."""
-
-ALL = Sent()
-"""Send all numbers of a pass."""
-
-_OF_HEADS = ("h", "(g r)")
-"""The beginning of the pattern of an array with a part for each head."""
+HIDES = ("masked", "attention")  # stages whose cells at hidden keys are drawn as hidden
+ALL = Sent()  # send all numbers of a pass
+_OF_HEADS = ("h", "(g r)")  # the beginning of the pattern of an array with a part for each head
 
 
 def stages(trace: Trace) -> dict[str, StageShape]:
@@ -192,9 +187,8 @@ def _heads(training: dict) -> list[str]:
 
 
 def step_data(trace: Trace, step: ShownStep) -> steps.Step:
-    """A step of a trace for the viewer.
-
-    Its attention and heads are those of its layer, or of the last layer for a step outside layers.
+    """A step of a trace for the viewer. Its attention and heads are those of its layer, or of the last layer for a step
+    outside layers.
     """
     names = trace.layers[step.layer - 1].names
     of_sheet = bands(trace, step)

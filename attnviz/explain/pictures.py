@@ -1,7 +1,5 @@
-"""Matrices drawn as equations, the scale of their colours, and the map of the pass.
-
-In a product A B = C the matrix B stands above C and A to its left, so that the
-row and the column that make a number cross where it stands.
+"""Matrices drawn as equations, the scale of their colours, and the map of the pass. In a product A B = C the matrix B
+stands above C and A to its left, so that the row and the column that make a number cross where it stands.
 """
 
 from __future__ import annotations
@@ -26,15 +24,12 @@ from attnviz.explain.steps.output import adds_up
 NEGATIVE = (36, 99, 196)
 POSITIVE = (208, 74, 22)
 SHARE = (112, 56, 190)
-
-MAX_HEADS_APART = 8
-"""The most heads that are drawn side by side; if there are more, only the selected one is."""
+MAX_HEADS_APART = 8  # the most heads that are drawn side by side; if there are more, only the selected one is
 
 
 def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
-    """The pictures of stages. Products with the same left matrix share one, which includes softmaxes of them.
-
-    The heads' contributions are drawn for one query, as the sum that makes its output.
+    """The pictures of stages. Products with the same left matrix share one, which includes softmaxes of them. The
+    heads' contributions are drawn for one query, as the sum that makes its output.
     """
     contributions = [name for name in names if split_layer(name)[0] == "contributions"]
     results = [name for name in names if name not in contributions]
@@ -79,11 +74,10 @@ def _above(tops: Sequence[tuple[Operand, Stage]], row: int, place: int) -> Matri
 
 
 def _in_a_row(trace: Trace, name: str) -> Picture:
-    """A stage after the stages that it is computed from cell by cell."""
     stage = trace[name]
     matrices: list[Matrix] = []
     for operand, read in zip(stage.operation.operands, trace.inputs(name), strict=False):
-        matrices += _heads_of(read) if _joins_heads(stage, read) else [_operand(operand, read)]
+        matrices += _heads_of(read) if read.is_headed and not stage.is_headed else [_operand(operand, read)]
     return Picture(((*matrices, _result(stage, sign="=" if matrices else "")),), turns=True)
 
 
@@ -94,10 +88,6 @@ def _added_up(trace: Trace, name: str) -> Picture:
     bias = [(Matrix(layer.names["b_o"], rows=None, columns=0, sign="+"),)] if "b_o" in layer.trace else []
     row = Matrix(layer.names["output"], rows=None, columns=1, sign="added up:" if adds_up(layer.trace) else "")
     return Picture(((heads,), *bias, (row,)), aside=True)
-
-
-def _joins_heads(stage: Stage, read: Stage) -> bool:
-    return read.is_headed and not stage.is_headed
 
 
 def _heads_of(stage: Stage) -> list[Matrix]:
@@ -145,8 +135,7 @@ def limits(trace: Trace, steps: Sequence[ShownStep]) -> dict[str, float]:
     return signed | _of_shares(trace)
 
 
-SMALL_SHARE = 0.3
-"""Below this largest attention weight the scale ends there: on a scale to 1, forty words are white."""
+SMALL_SHARE = 0.3  # below this largest attention weight the scale ends there: on a scale to 1, forty words are white
 
 
 def _of_shares(trace: Trace) -> dict[str, float]:

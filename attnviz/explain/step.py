@@ -51,8 +51,8 @@ class Term:
     operation: str = ""  # the class of the operation that it names, if any
 
 
-Writer = Callable[[Trace, Mapping[str, Entry]], str | Runs]
-"""A function that writes a text, or its runs, from a trace and the entries of all stages."""
+Entries = Mapping[str, Entry]  # the entries of all stages, by name
+Writer = Callable[[Trace, Entries], str | Runs]  # writes a text, or its runs, about a trace
 
 
 @dataclass(frozen=True)
@@ -70,8 +70,7 @@ def either(condition: Condition, text: str | Writer, other: str | Writer) -> tup
     return Section("if", text, condition), Section("else", other, unless(condition))
 
 
-Texts = str | Writer | tuple[Section, ...]
-"""One text for all traces, or sections for some."""
+Texts = str | Writer | tuple[Section, ...]  # one text for all traces, or sections for some
 
 
 def sections_of(texts: Texts, trace: Trace) -> list[Section]:
@@ -116,10 +115,9 @@ class Step:
         """Whether the trace has this step."""
         return self.when(trace) if self.when else any(name in trace for name in self.stages)
 
-    def of(self, layer: Layer, entries: Mapping[str, Entry], number: int = 0) -> ShownStep:
-        """The step for a layer of a trace, with its number if there are several.
-
-        `entries` are those of all stages, by their names in the layer.
+    def of(self, layer: Layer, entries: Entries, number: int = 0) -> ShownStep:
+        """The step for a layer of a trace, with its number if there are several. `entries` are those of all stages, by
+        their names in the layer.
         """
 
         def runs_of(texts: Texts) -> list[Runs]:
@@ -164,12 +162,11 @@ class ShownStep:
     layer: int  # from 1, in a trace of several layers; else 0
 
 
-def _runs(text: str | Runs | Writer, layer: Layer, entries: Mapping[str, Entry]) -> Runs:
-    """A text for a layer of a trace, with the layer's stage names in its stories."""
-    written = text(layer.trace, entries) if callable(text) else text
-    if isinstance(written, str):
-        written = _read(written.replace("{unit}", layer.trace.origin.unit))
-    return [_in_layer(layer, *run) for run in written]
+def _runs(text: str | Runs | Writer, layer: Layer, entries: Entries) -> Runs:
+    made = text(layer.trace, entries) if callable(text) else text
+    if isinstance(made, str):
+        made = _read(made.replace("{unit}", layer.trace.origin.unit))
+    return [_in_layer(layer, *run) for run in made]
 
 
 _read = lru_cache(maxsize=512)(runs)  # traces share most sentences

@@ -1,8 +1,7 @@
 """Stories: one or two sentences about the selected number, with slots, and the conditions under which texts apply.
 
-The browser fills in the slots, because a pass has too many numbers to send a
-sentence for each: `{query}`, `{key}`, `{head}`, `{row}` and `{column}` are
-labels; `{value}` is the number itself, and the name of any stage is that stage's
+The browser fills in the slots, because a pass has too many numbers to send a sentence for each: `{query}`, `{key}`,
+`{head}`, `{row}` and `{column}` are labels; `{value}` is the number itself, and the name of any stage is that stage's
 number at the selected index. A format may follow:
 
     :percent    the number in per cent, as in 36 %
@@ -23,11 +22,10 @@ number at the selected index. A format may follow:
     :s, :es     a plural ending if :best is several words: “match” or “matches”; :is becomes “are”
     :longest    the heads with the longest row at its index: head 2; :longest.s is a plural ending
 
-A slot can't be filled if its stage is missing, if its number is set by hand and
-so has no terms, or if it is the only visible one of its row and so has no rank.
-Exactly one of `:best` and `:alike` can be filled, and neither if a query sees no
-key; `:longest` can't if all rows are equally long, nor `:before` if it is
-unknown. A story applies if its case holds and all its slots can be filled.
+A slot can't be filled if its stage is missing, if its number is set by hand and so has no terms, or if it is the only
+visible one of its row and so has no rank. Exactly one of `:best` and `:alike` can be filled, neither if a query sees no
+key; `:longest` can't if all rows are equally long, nor `:before` if it is unknown. A story applies if its case holds
+and all its slots can be filled.
 """
 
 from __future__ import annotations
@@ -118,25 +116,20 @@ def selection_story(*stories: Story, of: str = "attention") -> list:
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Replace the stage names in the slots of a story's text.
-
-    >>> renamed("{query} scores {scores:rank}, {value}", {"scores": "scores_2"})
-    '{query} scores {scores_2:rank}, {value}'
-    """
+    """Replace the stage names in the slots of a story's text, as `{scores:rank}` by `{scores_2:rank}`."""
     return _SLOT.sub(lambda name: names.get(name[0], name[0]), text)
 
 
 _SLOT = re.compile(r"(?<=\{)\w+")
 
 
+# the sentence on a sum: its largest term, and the sum of the others
 PARTS = "{value:part.place} adds {value:part} ({value:part.sum}), the rest {value:part.rest}"
-"""The sentence on a sum: its largest term, and the sum of the others."""
 
-SET = (
+SET = (  # a number set by hand, for stages without their own stories
     Story("You set this number, which was {value:before}, to {value} by hand; what follows is recomputed.", "set"),
     Story("This number is set to {value} by hand; what follows is recomputed.", "set"),
 )
-"""The stories of a number set by hand, for stages without their own."""
 
 _CASES = ("set", "unseeing", "hidden", "given", "")
 

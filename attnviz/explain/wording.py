@@ -1,7 +1,5 @@
-"""Numbers and lists as English text.
-
-A number that a sentence computes, such as a length, may overflow float64; it is then written as more than the largest
-float.
+"""Numbers and lists as English text. A number that a sentence computes, such as a length, may overflow float64; it is
+then written as more than the largest float.
 """
 
 import math

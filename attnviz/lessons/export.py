@@ -119,7 +119,6 @@ def slides(title: str, moments: Sequence[Moment]) -> str:
 
 
 def _slides_of(heading: str, moment: Moment) -> Iterator[str]:
-    """The slides of a moment: the question, and the right answer."""
     if question := moment.question:
         labels = {} if isinstance(question, Fill) else _labels(question)
         prompt = _markdown([(style if style in ("code", "math") else "", text) for style, text in question.prompt])
@@ -168,7 +167,6 @@ def _plain(text: str) -> str:
 
 
 _WRITERS = {"gift": gift, "slides": slides}
-
 Form = Literal[tuple(_WRITERS)]  # GIFT, or slides in Markdown
 ENDINGS = {"gift": "gift.txt", "slides": "md"}  # the extension of a file in each form
 

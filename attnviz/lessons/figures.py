@@ -16,28 +16,25 @@ from attnviz.core.numerals import short
 from attnviz.core.operations.operation import Source
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import percent
-from attnviz.lessons.reference import LessonError, Passes, Side
+from attnviz.lessons.cell_reference import LessonError, Passes, Side
 from attnviz.models.trained import TrainedModel
 from attnviz.models.training import accuracy, forward_batch, recorded_parts, stages_for
 from attnviz.scene.scene import model_choice
 from attnviz.scene.with_pass import SceneWithPass
 
-OF_THE_MASK = {
+OF_THE_MASK = {  # the mistakes with the mask, by name in lessons, and the sentence on each
     "multiplied": ("mask multiplied", "The scores are multiplied by the mask: a hidden one becomes 0, not −∞."),
     "after": ("mask after the softmax", "The softmax comes first; hidden weights are set to 0 after it."),
     "further": ("mask off by one", "The mask is off by one: each word also sees the next."),
     "inverted": ("mask inverted", "The mask is inverted: what should be hidden is visible, and nothing else is."),
 }
-"""The mistakes with the mask, by name in lessons, and the sentence on each."""
 
-OF_AN_EMPTY_ROW = {
+OF_AN_EMPTY_ROW = {  # what other libraries give a query that sees no key
     "uniform": (FULLY_MASKED[1], "Where a word sees nothing, every key gets the same weight.", "JAX"),
     "nan": (FULLY_MASKED[2], "Where a word sees nothing, 0 is divided by 0: NaN, “not a number”.", "PyTorch’s softmax"),
 }
-"""What other libraries give a query that sees no key."""
 
 MISTAKES = (*OF_THE_MASK, *OF_AN_EMPTY_ROW)
-
 _SAME = 1e-9
 
 
@@ -105,7 +102,6 @@ def mistaken_figure(name: str, trace: Trace) -> float:
 
 
 Figure = float | int | str
-
 MUTED = {"without_attention": "attention", "without_mlp": "the MLP"}
 
 
@@ -166,7 +162,6 @@ def training(resolved: SceneWithPass) -> TrainedModel:
 
 
 def _loss(what: str, resolved: SceneWithPass) -> float:
-    """The loss on held-out texts after training: of the whole model, or without a part."""
     choice, seed = training(resolved), resolved.scene.model_seed
     if what == "untrained":
         return choice.curve(seed)[0][1]
@@ -213,7 +208,6 @@ def _accuracy(what: str, resolved: SceneWithPass) -> float:
 
 
 def _steps(resolved: SceneWithPass) -> int:
-    """The training steps of the shown checkpoint."""
     checkpoint = resolved.scene.checkpoint
     return training(resolved).checkpoints(resolved.scene.model_seed)[-1 if checkpoint is None else checkpoint]
 

@@ -15,12 +15,12 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Meta, Struct
 
-from attnviz.analysis.sweep import N_PAIRS, REACHES, SweepResult, sweep
+from attnviz.analysis.sweep import N_PAIRS, REACHES, sweep
 from attnviz.contract import lesson as contract
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
+from attnviz.lessons.cell_reference import LessonError, Passes
 from attnviz.lessons.figures import MISTAKES, with_mistake
 from attnviz.lessons.questions import AnyQuestion
-from attnviz.lessons.reference import LessonError, Passes
 from attnviz.lessons.slots import SLOT, fill_slots
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.encoding import Json, to_json
@@ -28,7 +28,6 @@ from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, Upload
 
 LABELS = {"none": "not divided", "root": "divided by √d_k", "d_k": "divided by d_k"}
-
 Mistake = Literal[MISTAKES]
 Divisor = Literal[tuple(LABELS)]
 
@@ -73,24 +72,16 @@ class SweepPicture(PictureSource, tag="sweep", frozen=True):
 
     def drawn(self, passes: Passes) -> contract.Sweep:
         """As the browser reads it."""
-        swept = sweep()
-        lengths = {id: [contract.SweptLength(**vars(each) | _histograms(each)) for each in swept[id]] for id in LABELS}
-        divisors = [
-            contract.SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=lengths[id])
-            for id, label in LABELS.items()
-        ]
-        return contract.Sweep(
-            n_pairs=N_PAIRS, divisors=divisors, divisor=self.divisor, offered=list(self.offered), d_k=self.d_k
-        )
-
-
-def _histograms(swept: SweepResult) -> dict[str, list]:
-    return {"counts": swept.counts.tolist(), "shares": swept.shares.tolist()}
+        swept, divisors = sweep(), []
+        for id, label in LABELS.items():
+            histograms = ({"counts": each.counts.tolist(), "shares": each.shares.tolist()} for each in swept[id])
+            lengths = [contract.SweptLength(**vars(each) | h) for each, h in zip(swept[id], histograms, strict=True)]
+            divisors.append(contract.SweptDivisor(id=id, label=label, reach=REACHES[id], lengths=lengths))
+        question = {"divisor": self.divisor, "offered": list(self.offered), "d_k": self.d_k}
+        return contract.Sweep(n_pairs=N_PAIRS, divisors=divisors, **question)
 
 
 AnyPicture = MistakePicture | SweepPicture  # a picture of either kind, by its tag
-
-
 Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARACTERS)]
 
 
@@ -112,7 +103,6 @@ class MomentSource(FileStruct, frozen=True):
 
 
 FOLDER = Path(__file__).parent
-
 _WORDS_A_MINUTE = 180
 _MINUTES_A_QUESTION = 0.25
 
@@ -147,14 +137,10 @@ class Lesson(FileStruct, frozen=True):
         return max(round(n_words / _WORDS_A_MINUTE + n_questions * _MINUTES_A_QUESTION), 1)
 
 
-def _read(file: Path) -> Lesson:
-    return msgspec.convert(tomllib.loads(file.read_text("utf-8")), Lesson)
-
-
-LESSONS: dict[str, Lesson] = {
-    re.sub("^[0-9]+-", "", file.stem): _read(file) for file in sorted(FOLDER.glob("[0-9]*-*.toml"))
+LESSONS: dict[str, Lesson] = {  # all lessons by their ids, in order
+    re.sub("^[0-9]+-", "", file.stem): msgspec.convert(tomllib.loads(file.read_text("utf-8")), Lesson)
+    for file in sorted(FOLDER.glob("[0-9]*-*.toml"))
 }
-"""All lessons by their ids, in order."""
 
 
 def passes_at(at: str, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Passes:

@@ -16,16 +16,15 @@ from attnviz.contract.lesson import LessonRuns, NumberLink
 from attnviz.core.numerals import digits, short
 from attnviz.explain.markup import runs
 from attnviz.explain.wording import percent
+from attnviz.lessons.cell_reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.figures import figure
-from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find
 
 Value = float | int | str | bool | np.ndarray
-
 SAME = 1e-12  # relative tolerance within which two numbers are equal
 
 
+# what a user's expression may raise: a LessonError, or an arithmetic error
 EXPRESSION_ERRORS = (ValueError, ArithmeticError, TypeError, AttributeError, LookupError, RecursionError, MemoryError)
-"""What a user's expression may raise: a LessonError, or an arithmetic error."""
 
 
 def evaluate(text: str, passes: Passes) -> Value:
@@ -84,7 +83,6 @@ def is_equal(one: Value, other: Value) -> bool:
 
 
 def _rank(ref: float, among: np.ndarray) -> int:
-    """The rank of a number among others, largest first, counted from 1."""
     return int((among > ref).sum()) + 1
 
 
@@ -160,14 +158,13 @@ _MOST_BELOW = 99
 
 
 def _fraction(number: float) -> str:
-    """A number as a fraction with a small denominator, such as 3/7."""
     fraction = Fraction(number).limit_denominator(_MOST_BELOW)
     if abs(number - fraction) > SAME:
         raise LessonError(f"A fraction has a denominator of at most {_MOST_BELOW}; {number} is none.")
     return str(fraction).replace("-", "−")
 
 
-_FORMS: dict[str, Callable[[float], str]] = {
+_FORMS: dict[str, Callable[[float], str]] = {  # number formats, by what follows the colon in a slot
     "": lambda number: f"{number:,}" if isinstance(number, int) else short(number),
     "%": percent,
     "digits": digits,
@@ -176,7 +173,6 @@ _FORMS: dict[str, Callable[[float], str]] = {
     "Word": lambda n: in_words(n).capitalize(),
     "nats": lambda number: f"{number:.3f}",
 }
-"""Number formats, by what follows the colon in a slot."""
 
 
 def fill_slots(text: str, passes: Passes) -> LessonRuns:
@@ -226,9 +222,8 @@ def link(ref: Reference, form: str = "") -> list:
 
 
 def sentence(text: str, **parts: Reference | str | list) -> LessonRuns:
-    """A fixed sentence whose slots take words, linked numbers of cells or other runs.
-
-    Weights and probabilities are written in per cent.
+    """A fixed sentence whose slots take words, linked numbers of cells or other runs. Weights and probabilities are
+    written in per cent.
     """
     numbers = {name: link(each, form_of(each)) for name, each in parts.items() if isinstance(each, Reference)}
     return [tuple(run) for run in runs(text, **parts | numbers)]

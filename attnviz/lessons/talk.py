@@ -20,17 +20,16 @@ from attnviz.checks.uploads import LACKING, packed, unpacked
 from attnviz.contract.lesson import Fill, Moment, Question
 from attnviz.core import limits
 from attnviz.core.errors import OwnArraysError
+from attnviz.lessons.cell_reference import LessonError, Passes, find
 from attnviz.lessons.lesson import FileStruct, Lesson, MomentSource, Text, moment_data, passes_at
 from attnviz.lessons.questions.picks import Extreme
-from attnviz.lessons.reference import LessonError, Passes, find
 from attnviz.lessons.slots import EXPRESSION_ERRORS, fill_known_slots
 from attnviz.scene.scene import Scene, Upload, source_of_upload
 
 MAX_IN_MOMENT = 3  # the most uploads in one moment: those of two passes, and the user's own stages
-
 UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
+# each file as base64, by its name
 Uploads = Annotated[dict[UploadName, str], Meta(max_length=MAX_IN_MOMENT * limits.MAX_TALK_MOMENTS)]
-"""Each file as base64, by its name."""
 
 
 def of_scene(scene: Scene) -> dict[str, str]:
@@ -158,7 +157,6 @@ def _without_uploads(text: str) -> tuple[str, list[str]]:
 
 
 def _with_uploads(content: dict[str, Any], packed: list[str]) -> dict[str, Any]:
-    """A talk's content with the files put back."""
     table = content.get("uploads", {})
     marks = {f"#{place}": each for place, each in enumerate(packed)}
     if not isinstance(table, dict) or not marks.keys() <= {each for each in table.values() if isinstance(each, str)}:
@@ -196,7 +194,6 @@ def _check_part(part: Any) -> None:
 
 
 def _value(part: Any) -> str:
-    """A value in TOML, in one line."""
     if isinstance(part, dict):
         return f"{{ {', '.join(f'{name} = {_value(each)}' for name, each in part.items())} }}"
     if isinstance(part, list | tuple):

@@ -16,13 +16,13 @@ from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import full_title, steps_of
 from attnviz.lessons import talk as talks
+from attnviz.lessons.cell_reference import Passes, Reference, is_of_words, noun, place_name, quoted_name
 from attnviz.lessons.export import Form, of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.questions.answers import LINES, Answer, Code
 from attnviz.lessons.questions.numbers import Count, Number, Percentage
 from attnviz.lessons.questions.picks import Compare, PickWord
-from attnviz.lessons.reference import Passes, Reference, is_of_words, noun, place_name, quoted_name
 from attnviz.lessons.slots import EXPRESSION_ERRORS
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.scene import model_choice
@@ -92,7 +92,6 @@ def _candidates(passes: Passes) -> Iterator[AnyQuestion]:
 
 
 def _on_number(ref: Reference) -> AnyQuestion:
-    """The question on the selected number."""
     name = ref.stage.name
     places = [quoted_name(ref, axis, index) for axis, index in enumerate(ref.index)]
     if noun(name) == "number":
@@ -104,7 +103,6 @@ def _on_number(ref: Reference) -> AnyQuestion:
 
 
 def _head_and_layer(ref: Reference) -> str:
-    """The head and layer of a cell, if there are several."""
     is_headed = ref.stage.axes[0] == "head" and ref.stage.shape[0] > 1
     head = f" in {place_name(ref, 0, ref.index[0])}" if is_headed else ""
     layer = split_layer(ref.stage.name)[1]
@@ -112,7 +110,6 @@ def _head_and_layer(ref: Reference) -> str:
 
 
 def _cell(trace: Trace, name: str, selection: Selection) -> Reference:
-    """The cell of a stage that a selection is at."""
     return Reference("B", trace, trace[name], tuple(axis.place(selection) for axis in trace.axes(name)))
 
 

@@ -17,14 +17,12 @@ from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
 from attnviz.explain.one_word import formula
 from attnviz.explain.steps import entry, full_title
-from attnviz.lessons.reference import Reference, counted, is_of_words, quoted_name
+from attnviz.lessons.cell_reference import Reference, counted, is_of_words, quoted_name
 
 Heads = list[tuple[Style, str]]
 Lines = list[list[str]]
 Form = Callable[[float], str]
-
 FORMS: tuple[Form, ...] = (short, digits)  # number formats for the solution, from few digits (easier by hand) to many
-
 _SLOT = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 
@@ -67,7 +65,6 @@ class _Solution:
             yield WorkedTable(heads=heads, lines=[line for _, lines in tables for line in lines])
 
     def _table(self, line: Line, runs: list[Run], n_lines: int) -> tuple[Heads, Lines]:
-        """Its heads, and its lines."""
         read = [(self.ref.trace[self.ref.stage.inputs[run.source]], run) for run in runs]
         if n_lines == 1 and self._is_copy(line, read):  # the copied number alone would be the answer: show its row
             read = [(stage, _whole_row(stage, run)) for stage, run in read]
@@ -100,7 +97,6 @@ class _Solution:
         return heads, [list(each) for each in zip(labels, *columns, strict=True)]
 
     def _product(self, line: Line, stage: Stage, run: Run) -> list[str]:
-        """The cell times a factor that no stage holds; empty if there is none."""
         constants = dict(self._constants(line))
         if not constants or "×" not in line.text:
             return []
@@ -121,7 +117,6 @@ class _Solution:
         return self.form(float(stage.value[index]))
 
     def _counted(self, ref: Reference, axis: int) -> str:
-        """What the lines count: words, or dimensions."""
         if not is_of_words(ref, axis):
             return counted(ref, axis)
         return "answer" if ref.stage.axes[axis] == "answer" else ref.trace.origin.unit
@@ -133,7 +128,6 @@ def _exact(number: float) -> str:
 
 
 def _whole_row(stage: Stage, run: Run) -> Run:
-    """The row that a cell is in."""
     return Run(run.source, (*run.start[:-1], 0), (*(0 for _ in run.start[:-1]), 1), stage.shape[-1])
 
 

@@ -10,7 +10,7 @@ from attnviz.core.operations.linear import DotProducts, repeat_groups
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import name_in_layer, split_layer
-from attnviz.lessons.reference import Reference, noun
+from attnviz.lessons.cell_reference import Reference, noun
 from attnviz.lessons.slots import softmax
 
 WrongAnswer = tuple[float, str]
@@ -119,7 +119,7 @@ def _of_any(ref: Reference) -> Iterator[WrongAnswer]:
                 yield ref.stage.value[(head, *ref.index[1:])], f"That is the number of head {head + 1}."
 
 
-_OF_STAGE = {
+_OF_STAGE = {  # the wrong answers for a cell of each stage
     "scores": _of_scores,
     "scaled": _of_scaled,
     "attention": _of_attention,
@@ -127,4 +127,3 @@ _OF_STAGE = {
     **dict.fromkeys(("x", "embedded", "residual", "mlp_residual"), _of_sum),
     "probabilities": _of_probabilities,
 }
-"""The wrong answers for a cell of each stage."""

@@ -41,9 +41,8 @@ from attnviz.scene.scene import (
     with_uploads,
 )
 
+# parameters that are settings, with their names in `Settings`
 OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
-"""Parameters that are settings, with their names in `Settings`."""
-
 _FORMER = FORMER | {"your own sentence": OWN, "your own parameters": OWN_PARAMETERS, "your own microgpt": OWN_MODEL}
 
 
@@ -72,13 +71,12 @@ def drawing_in(message: object) -> Sampling | None:
 
 
 _CHOICES = {"source": (OWN, OWN_MODEL, *READY_MADE), "notebook": tuple(EXAMPLES)} | CHOICES
+# parameters whose scene field has a different name; `stage` is that of older links
 _FIELDS = {"cell": "selection", "stage": "picked", "ask": "question", "draw": "drawing"}
-"""Parameters whose scene field has a different name; `stage` is that of older links."""
-_READ = (
+_READ = (  # parameters that stand for a field of the scene, whatever its source
     *("sentence", "context", "step", "cell", "stage", "picked", "hidden", "changes", "code", "trail"),
     *("present", "reveal", "draw", *_CHOICES),
 )
-"""Parameters that stand for a field of the scene, whatever its source."""
 
 PARAMETERS = (*OF_OPTIONS, "model", "checkpoint", "beside", *_READ)  # the names of all parameters
 LOOKED_AT = tuple(_FIELDS.get(name, name) for name in VIEWERS)  # the scene fields of the `VIEWERS` parameters
@@ -140,7 +138,6 @@ def _value(name: str, text: str, notices: list[str]) -> object:
 
 
 def _choice(name: str, text: str) -> str:
-    """The allowed value, ignoring case; values of old addresses are translated."""
     lowered, allowed = text.strip().casefold(), _CHOICES[name]
     choice = next((each for each in allowed if each.casefold() == _FORMER.get(lowered, lowered)), None)
     if choice is None:
@@ -167,16 +164,14 @@ def _changes(text: str, notices: list[str]) -> tuple[Change, ...]:
 
 
 Query = Mapping[str, str | Sequence[str]]
-
 _COUNT = re.compile("[0-9]{1,9}")
 
 
 def query(scene: Scene) -> dict[str, str]:
     """The parameters of the scene's address, in a fixed order.
 
-    Parameters with the source's default values are left out. A model
-    is always named, and so is a typed sentence: an address without either is
-    that of a first visit, or of earlier versions, which had no models.
+    Parameters with the source's default values are left out. A model is always named, and so is a typed sentence: an
+    address without either is that of a first visit, or of earlier versions, which had no models.
     """
     is_model = scene.source in MODELS
     defaults = of_model(scene.source) if is_model else Scene()
@@ -244,10 +239,8 @@ class Parsed(NamedTuple):
 
 
 def parse(parameters: Query, uploads: Mapping[str, Upload] = MappingProxyType({})) -> Parsed:
-    """Read a scene from the parameters of an address, whatever they hold.
-
-    No pass is made: what doesn't fit the scene's is mended by `resolve`. A scene that fits is given back by
-    `parse(query(scene))`.
+    """Read a scene from the parameters of an address, whatever they hold. No pass is made: what doesn't fit the scene's
+    is mended by `resolve`. A scene that fits is given back by `parse(query(scene))`.
     """
     notices = _unknown([name for name in parameters if name not in PARAMETERS])
     texts = {name: only(name, value, notices) for name, value in parameters.items() if name in PARAMETERS}
@@ -260,12 +253,11 @@ def parse(parameters: Query, uploads: Mapping[str, Upload] = MappingProxyType({}
 
 
 def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list[str]) -> Scene:
-    """The scene of these parameters, without the one to compare with."""
     model = _model(texts, notices)
     scene = of_model(model) if model else Scene()
-    brought = ("source", "context") if model else ()
+    from_model = ("source", "context") if model else ()
     for name in _READ:
-        if name in texts and name not in brought:
+        if name in texts and name not in from_model:
             scene = _with_read(scene, name, texts[name], notices)
     scene = with_uploads(scene, uploads)
     if "view" not in texts:
@@ -279,13 +271,12 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
     notices += _left_out(scene, texts)
     if model and not has_options(scene):
         scene = replace(scene, **_training(texts, notices))
-    scene, mended = normalized(scene)
-    notices += mended
+    scene, corrections = normalized(scene)
+    notices += corrections
     return scene
 
 
 def _read_other(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list[str]) -> Scene | None:
-    """The scene to compare with, if the address has one."""
     decisive = {name: text for name, text in texts.items() if name not in (*VIEWERS, "notebook", "beside")}
     try:
         otherwise = dict(parse_qsl(texts["beside"], keep_blank_values=True, max_num_fields=len(PARAMETERS)))
@@ -312,23 +303,19 @@ def with_view(scene: Scene, parameters: Query) -> Scene:
 
 
 def _usual_view(scene: Scene) -> str:
-    """The view of an address that names none."""
     return (USUAL_IN_TALK if scene.present else USUAL)["view"]
 
 
 def _usual_reveal(scene: Scene) -> int | None:
-    """The reveal of an address that names none."""
     return (USUAL_IN_TALK if _begins_talk(scene) else USUAL)["reveal"]
 
 
 def _begins_talk(scene: Scene) -> bool:
-    """Whether a scene is the first step of a talk."""
     first = of_model(scene.source).step if scene.source in MODELS else Scene().step
     return scene.present and scene.step == first
 
 
 def _unknown(names: Sequence[str]) -> list[str]:
-    """A notice on unknown parameter names."""
     some = ", ".join(f"“{clean(name[:40])}”" for name in names[:5])
     if len(names) > 1:
         return [f"{len(names):,} names are no parameters of attnviz, and are left out, as {some}."]
@@ -337,8 +324,8 @@ def _unknown(names: Sequence[str]) -> list[str]:
 
 def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
     options = {setting: texts[parameter] for parameter, setting in OF_OPTIONS.items() if parameter in texts}
-    allowed, mended = nearest(options)
-    notices += mended
+    allowed, corrections = nearest(options)
+    notices += corrections
     return with_options(Options(), **allowed)
 
 
@@ -356,7 +343,6 @@ def _model(texts: Mapping[str, str], notices: list[str]) -> str:
 
 
 def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
-    """A notice on settings that don't affect the scene's pass."""
     if scene.source == OWN:
         return []
     if scene.source in READY_MADE:

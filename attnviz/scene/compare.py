@@ -19,7 +19,7 @@ from attnviz.core.selection import Selection
 from attnviz.core.settings import LATENTS, OPTIONS, divisors
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.movement import described
+from attnviz.explain.change_sentences import described
 from attnviz.explain.steps import full_title
 from attnviz.explain.wording import setting
 from attnviz.scene.reading import has_options, join_words, source_name, words_in
@@ -61,8 +61,6 @@ def _distance_data(stage: StagePair) -> StageDistance:
 def first_difference(pairs: Pairing) -> str:
     """Where two passes part, in one sentence.
 
-    Examples
-    --------
     >>> from attnviz import Settings, trace_of
     >>> first_difference(pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", seed=7))))
     'The first difference is at the embeddings: 24 of 24 differ, by up to 3.4918.'
@@ -114,7 +112,8 @@ def _described(resolved: SceneWithPass) -> dict[str, str]:
 
 def _settings(scene: Scene) -> dict[str, str]:
     options = {OPTIONS[name].label: setting(getattr(scene.options, name)) for name in OPTIONS if has_options(scene)}
-    return {"Context": _quoted(scene.context)} | options | {"Seed": str(scene.model_seed), "Training": _training(scene)}
+    seed = {} if options else {"Seed": str(scene.model_seed)}  # the options have a seed of their own
+    return {"Context": _quoted(scene.context)} | options | seed | {"Training": _training(scene)}
 
 
 def _quoted(text: str) -> str:
@@ -140,7 +139,7 @@ class Pair(NamedTuple):
     b: Scene
 
 
-_OPTIONAL_PARTS = (
+_OPTIONAL_PARTS = (  # the option, the pair's label, and the value that turns the part on
     ("norm", "No norm vs a norm before attention", "rmsnorm"),
     ("query_latent_width", "Queries from the input vs from a latent", 4),
     ("qk_norm", "No QK-norm vs QK-norm", True),
@@ -151,7 +150,6 @@ _OPTIONAL_PARTS = (
     ("sinks", "No sinks vs sinks", "zero"),
     ("blocks", "Softmax at once vs by blocks", "2"),
 )
-"""Optional parts of a pass: the option, the pair's label, and the value that turns the part on."""
 
 
 def pairs_of(scene: Scene) -> tuple[Pair, ...]:
@@ -169,7 +167,6 @@ def pairs_of(scene: Scene) -> tuple[Pair, ...]:
 
 
 def _changed(now: Scene) -> Iterator[Pair]:
-    """The pass without and with hand-set numbers, and without and with a painted mask."""
     if now.changes:
         yield Pair("change", "Before vs after what was set by hand", replace(now, changes=()), now)
     if now.hidden is not None:
@@ -242,7 +239,6 @@ def _of_models(now: Scene) -> Iterator[Pair]:
 
 
 def _muted(now: Scene) -> Iterator[Pair]:
-    """A language model without and with its attention, and without and with its MLP."""
     model = model_choice(now).at(now.model_seed, now.checkpoint)
     if not model.task.is_open:
         return

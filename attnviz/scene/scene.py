@@ -27,31 +27,26 @@ def source_of(example: Example, variant: Variant) -> str:
     return f"{example.id} {variant.id}"
 
 
-SOURCES = {
+SOURCES = {  # the worked examples' passes by source key
     source_of(example, variant): (example, variant) for example in EXAMPLES.values() for variant in example.variants
 }
-"""The worked examples' passes by source key."""
 
 OWN_PARAMETERS = "own-parameters"  # the source of uploaded arrays, which no address holds
 OWN_MODEL = "own-microgpt"  # the source of an uploaded model, which no address holds
 OWN_CODE = "own-code"  # the key of stages computed by the user's code
-
 Upload = UserParameters | PickableModel | UserStages  # arrays, a model, or stages computed by the user's code
 READY_MADE = (OWN_PARAMETERS, *SOURCES)  # sources with their own words and settings
-
 SENTENCE = "the cat sat on the mat"
+# the settings besides the sentences, with the names and defaults of `Settings`
 Options = make_dataclass(
     "Options", [(name, type(each.default), each.default) for name, each in OPTIONS.items()], frozen=True
 )
-"""The settings besides the sentences, with the names and defaults of `Settings`."""
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that decides what is on the screen, on any page.
-
-    A scene can be read from any address, compared and changed with `dataclasses.replace`.
-    It holds no pass: `scene.with_pass.resolve` computes that.
+    """Everything that decides what is on the screen, on any page. A scene can be read from any address, compared and
+    changed with `dataclasses.replace`. It holds no pass: `scene.with_pass.resolve` computes that.
     """
 
     source: str = OWN
@@ -133,9 +128,8 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
 
 
 def parts_for_source(source: str) -> dict[str, object]:
-    """The fields that switch a scene to another source; a model starts with its first example.
-
-    Hand-set numbers, selections and the checkpoint belong to the old pass and are reset.
+    """The fields that switch a scene to another source; a model starts with its first example. Hand-set numbers,
+    selections and the checkpoint belong to the old pass and are reset.
     """
     first = Scene()
     names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "upload", "code")

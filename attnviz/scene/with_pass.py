@@ -58,7 +58,6 @@ def start(trace: Trace, step: str) -> Selection:
 
 
 def _layer_of(trace: Trace, step: str) -> int:
-    """The layer of a step; 0 outside of layers and in passes of one layer."""
     return next(each.layer for each in steps_of(trace) if each.id == step)
 
 
@@ -135,9 +134,8 @@ class SceneWithPass:
 
 
 def pass_of(scene: Scene) -> Trace:
-    """The pass of a scene with its painted mask and uploaded stages, without hand-set numbers.
-
-    Raises a SettingsError if its sentence makes none or its upload is missing, an ArrayError beyond float64.
+    """The pass of a scene with its painted mask and uploaded stages, without hand-set numbers. Raises a SettingsError
+    if its sentence makes none or its upload is missing, an ArrayError beyond float64.
     """
     trace = _without_painted_mask(scene)
     if scene.hidden is not None:
@@ -183,9 +181,8 @@ def pass_or_reason(scene: Scene) -> PassOrReason:
 
 
 def resolve(scene: Scene) -> SceneWithPass:
-    """The scene with its pass, and the compared scene with its own; parts that don't fit are corrected.
-
-    The pass cache (`scene/document/pass_cache`) takes the two steps of this function with its own passes.
+    """The scene with its pass, and the compared scene with its own; parts that don't fit are corrected. The pass cache
+    (`scene/document/pass_cache`) takes the two steps of this function with its own passes.
     """
     scene, other = normalized_scenes(scene)
     return fit_to_pass(scene, pass_or_reason(scene), other and pass_or_reason(other))
@@ -217,7 +214,6 @@ def fit_to_pass(scene: Scene, original: PassOrReason, original_of_other: PassOrR
 
 
 def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
-    """The scene with step, selection and trail inside its pass, and a notice for each correction."""
     notices = []
     step = nearest(trace)[scene.step]
     selection = scene.selection and scene.selection.within(trace)
@@ -238,7 +234,6 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
 
 
 def _changed(trace: Trace, changes: Sequence[Change]) -> tuple[tuple[Change, ...], Trace, tuple[str, ...]]:
-    """The changes that fit, the trace with them, and a notice for each that doesn't."""
     fitting, refused = [], []
     for change in changes:
         try:
@@ -257,13 +252,13 @@ def what_if(resolved: SceneWithPass) -> dict[str, object]:
     scene, trace, asks = resolved.scene, resolved.trace, {"question": QUESTIONS[-1], "trail": ()}
     if trace is None:
         return asks
-    looks = selected(scene, trace)
+    selection = selected(scene, trace)
     if scene.picked:
-        return at_cell(trace, trace.cell_at(scene.picked, looks), looks) | asks
+        return at_cell(trace, trace.cell_at(scene.picked, selection), selection) | asks
     if scene.changes:
         last = scene.changes[-1]
         rest = (0,) * (len(trace[last.stage].shape) - len(last.index))
-        return at_cell(trace, trace[last.stage].cell((*last.index, *rest)), looks) | asks
+        return at_cell(trace, trace[last.stage].cell((*last.index, *rest)), selection) | asks
     return {"step": STEPS[-1].id} | asks
 
 

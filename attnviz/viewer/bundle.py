@@ -1,8 +1,8 @@
 """The browser's code as text: modules bundled into one, styles joined, and the viewer as one HTML page (the shell).
 
-A module imports with lines such as `import { parts } from "../pass/cells.js";` and exports functions, constants and at
+A module imports with lines such as `import { parts } from "../model/pass.js";` and exports functions, constants and at
 most one default. Each keeps a scope of its own, named after its file: no two files share a name. The shell is filled
-in by Python (`page`) and by the browser (`viewer/download.js`), which gets it as a script of the server.
+in by Python (`page`) and by the browser (`browser/views/download.js`), which gets it as a script of the server.
 """
 
 from __future__ import annotations
@@ -16,9 +16,7 @@ from collections.abc import Iterable
 from os.path import normpath
 from pathlib import Path
 
-BROWSER = Path(__file__).parent / "browser"
-"""The folder of the browser's modules."""
-
+BROWSER = Path(__file__).parent / "browser"  # the folder of the browser's modules
 _IMPORT = re.compile(
     r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.{1,2}/(?:\.\./)?(?:\w+/)?(?P<module>\w+)\.js)";\n', re.MULTILINE
 )
@@ -35,9 +33,8 @@ def module(name: str) -> Path:
 
 
 def bundle(entry: Path) -> str:
-    """The text of a module, preceded by its imports, each once.
-
-    Raises ValueError if imports form a cycle, an imported name is not exported, or a form is unknown.
+    """The text of a module, preceded by its imports, each once. Raises ValueError if imports form a cycle, an imported
+    name is not exported, or a form is unknown.
     """
     texts: dict[Path, str] = {}
     _add(entry, (), texts)
@@ -61,7 +58,6 @@ def _add(path: Path, importers: tuple[Path, ...], texts: dict[Path, str]) -> Non
 
 
 def _source(path: Path, imported: re.Match[str]) -> Path:
-    """The path of an imported module."""
     return Path(normpath(path.parent / imported["path"]))
 
 
@@ -90,8 +86,7 @@ def _joinable(text: str) -> str:
     return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", text))
 
 
-STYLES = {path.stem: path for path in sorted(BROWSER.glob("*/*.css"), key=lambda path: path.name)}
-"""All stylesheets by name, in alphabetical order."""
+STYLES = {path.stem: path for path in sorted(BROWSER.glob("*/*.css"), key=lambda path: path.name)}  # by name
 
 
 def joined(names: Iterable[str]) -> str:

@@ -23,11 +23,8 @@ from attnviz.scene.scene import Scene, pinned
 from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.bundle import filled
 
-USUAL_BYTES = 800_000
-"""The usual size of a page; a larger one gets a warning before it is written."""
-
+USUAL_BYTES = 800_000  # the usual size of a page; a larger one gets a warning before it is written
 MAX_TITLE_CHARACTERS = 80
-
 _NUMBERED = re.compile(r" \(\d+\)$")
 _FRAME = (
     '<iframe title="{name}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
@@ -147,12 +144,9 @@ def _page_of(trace: Trace | Comparison) -> Page:
 
 
 def _document(resolved: SceneWithPass, notes: ReplyNotes) -> bytes:
-    """The document of a pass, with that of the other pass of a pair, if there is one."""
-    made, a = body(resolved, notes), resolved.other
-    if a is None:
-        return document_json(made, resolved)
-    other = other_pass(a, resolved, document_json(body(a, notes), a))
-    return document_json(made, resolved, other=other, other_trace=a.trace)
+    a = resolved.other
+    others = a and {"other": other_pass(a, resolved, document_json(body(a, notes), a)), "other_trace": a.trace}
+    return document_json(body(resolved, notes), resolved, **(others or {}))
 
 
 def _title(trace: Trace) -> str:

@@ -36,7 +36,7 @@ class Script:
 _SHELL = filled(b"null", "attnviz")
 _PAGE = Script.exporting("page", "", shell=_SHELL)
 
-SCRIPTS = {
+SCRIPTS = {  # the viewer with its settings, articles, the upload, the page to download, the connection watcher
     "component": Script.of(
         "component",
         (name for name in STYLES if name != "article"),
@@ -47,4 +47,3 @@ SCRIPTS = {
     "page": _PAGE,
     "connection": Script.exporting("connection", bundle(module("connection"))),
 }
-"""The viewer with its settings, articles, the upload, the page to download, and the connection watcher."""

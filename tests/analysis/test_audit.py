@@ -131,11 +131,6 @@ def test_a_nan_never_agrees(trace):
     assert audited(replace(trace, stages=stages)).first.wrong.index == (2, 1)
 
 
-def test_thousands_have_a_comma():
-    stage = audit.StageAudit("scores", 0, 1284, 1284, 2.2e-15)
-    assert Audit((stage,)).sentence(None) == "1,284 of 1,284 numbers agree, largest difference 2e-15"
-
-
 TOO_LARGE_ON_THE_WAY = "concat[0,0]=1.1e308;concat[0,1]=-1.1e308;w_o[0,0]=1.5;w_o[1,0]=1.5"
 
 

@@ -1,6 +1,7 @@
 """Flips: thresholds set from both sides, no smaller change in the whole stage, and what is said of them."""
 
 import itertools
+import json
 import math
 import re
 from dataclasses import replace
@@ -9,10 +10,11 @@ import numpy as np
 import pytest
 from answers import TIRED, trace_of_model
 from cases import of_each
+from page import ROOT
 from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.flips import TRIAL_SIZES, Flip, SmallestFlip, StageFlip, flips
+from attnviz.analysis.flips import TRIAL_SIZES, SmallestFlip, StageFlip, flips
 from attnviz.analysis.row_ranking import OneRow, RowRanking, rank_two, ranking_of
 from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
@@ -103,18 +105,6 @@ def test_what_was_tried_and_turns_it_is_never_said_not_to():
                 assert not contest.is_lost(between[contest.stage].value[contest.row])
         both_sides_hold(trace, contest, turned)
     assert n_tied
-
-
-def test_a_threshold_beside_which_no_short_number_stands_is_told_by_itself():
-    """The leader is ahead of a rival between two numbers that differ in their fourteenth digit."""
-    trace = trace_of(Settings("a b"))
-    contest = ranking_of(trace, "attention", (0, 1, 0))
-    cell = trace["scores"].cell((0, 1, contest.leader))
-    flip = Flip(cell, -3291.0123456789, -3291.0123456788, contest.rivals[0], "sharp")
-    leader, rival = (f"“{trace.label('key', place)}”" for place in (contest.leader, contest.rivals[0]))
-    assert sentence(trace, contest, StageFlip("scores", flip, 1.0)) == (
-        f"{trace.name_of(cell)} puts {rival} ahead of {leader} near −3291.01: no short number stands on either side."
-    )
 
 
 def test_a_number_that_turns_it_and_back_again_between_two_steps_is_found():
@@ -218,34 +208,7 @@ def test_numbers_near_the_ends_of_float64_raise_nothing(size):
     both_sides_hold(large, ranking_of(large, "attention", (0, 1, 0)))
 
 
-LATENT, ROPE = {"sharing": "latent"}, {"rope": "halves"}
-GLOBAL = {"mask": "causal window", "layers": 2, "window_in": "every second layer"}
-OPTION_VALUES = {
-    "context": (("le chat",), {}),
-    "d_model": ((6,), {}),
-    "n_heads": ((1,), {}),
-    "mask": (("causal", "causal window", "padding", "window"), {}),
-    "mask_size": ((2,), {"mask": "causal window"}),
-    "seed": ((3,), {}),
-    "initialiser": (("pytorch",), {}),
-    "positions": (("sinusoidal",), {}),
-    "layers": ((2,), {}),
-    "norm": (("rmsnorm", "layernorm"), {}),
-    "sharing": (("all", "latent", "absorbed"), {}),
-    "latent_width": ((1,), LATENT),
-    "query_latent_width": ((3,), LATENT),
-    "qk_norm": ((True,), {}),
-    "rope": (("neighbours", "halves"), {}),
-    "rope_base": (("10",), ROPE),
-    "rope_base_global": (("10",), ROPE | GLOBAL),
-    "rope_part": (("half",), ROPE | {"d_model": 8}),
-    "scaled": ((False,), {}),
-    "softcap": (("1",), {}),
-    "alibi": ((True,), {}),
-    "window_in": (("every second layer",), GLOBAL),
-    "sinks": (("drawn",), {}),
-    "blocks": (("1", "2"), {}),
-}
+OPTION_VALUES = json.loads((ROOT / "tests/data/option_values.json").read_text("utf-8"))
 """For each option other values than its default, and what they need to mean anything."""
 ALONE = [({name: value}, needs) for name, (values, needs) in OPTION_VALUES.items() for value in values]
 PAIRS = [
@@ -349,26 +312,6 @@ def test_under_each_option_a_plain_search_of_the_pass_finds_no_smaller_change_in
         assert (each.flip is None) == (plain is None), each.stage
         assert not each.is_unconfirmed
         assert not each.flip or abs(each.flip.turns - each.flip.cell.value) <= plain * 1.002, each.stage
-
-
-@of_each("case", {str(own): (nth, needs | own) for nth, (own, needs) in enumerate(PAIRS)})
-def test_under_each_pair_of_options_a_plain_search_finds_no_smaller_change_in_a_stage(case):
-    """The stage changes from pass to pass, so each comes often. The row is checked on both sides of the change."""
-    nth, options = case
-    trace, contest = last_contest("cat sat", options)
-    row = OneRow(trace, contest.stage, contest.row)
-    stage = row.stages[nth % (len(row.stages) - 1)]
-    if not contest.is_won(trace[contest.stage].value[contest.row]):
-        return
-    found, plain = SmallestFlip(row, contest, stage).interval(), plain_search(trace, contest, stage)
-    assert (found is None) == (plain is None), stage.name
-    if found and stage.value.dtype != bool:
-        assert found.high <= plain * 1.001, stage.name
-        value, index = row.arrays[stage.name].flat[found.cell], row.index(stage.name, found.cell)
-        ends = (value + found.sign * size for size in (found.low, found.high))
-        before, after = (trace.with_change(stage.name, index, end)[contest.stage].value[contest.row] for end in ends)
-        assert before[contest.leader] >= before[list(contest.rivals)].max() * (1 - 1e-8), stage.name
-        assert after[contest.leader] < after[list(contest.rivals)].max(), stage.name
 
 
 NUMBER = r"(−?[\d.]+(?:e−?\d+)?)"

@@ -23,7 +23,7 @@ from attnviz.core.operations.rotation import Rotation
 from attnviz.core.parameters import split_heads
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
-from attnviz.explain.movement import steepest as caption
+from attnviz.explain.change_sentences import steepest as caption
 
 STEP = 1e-5
 
@@ -198,45 +198,6 @@ def same(ours, theirs):
 @pytest.fixture
 def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal"))
-
-
-def test_a_blind_query_moves_with_nothing():
-    mask = np.array([[True, True], [False, False]])
-    trace = attend(np.eye(2) + 1, parameters=Parameters(), mask=mask)
-    found = gradients(trace, "heads", (0, 1, 0))
-    assert found["attention"].any()  # its shares are zeros, but setting one would move it
-    assert not any(found[name].any() for name in ("masked", "scaled", "scores", "q", "k"))
-    assert np.isfinite(found["x"]).all()
-
-
-def test_moving_all_scores_of_a_row_together_moves_no_share(trace):
-    for key in range(3):
-        jacobian_row = gradients(trace, "attention", (1, 2, key))["masked"]
-        assert abs(jacobian_row.sum()) < 1e-16
-        assert not np.delete(jacobian_row[1], 2, axis=0).any()
-        assert not jacobian_row[0].any()
-
-
-def test_softmax_of_two_has_the_slope_of_a_logistic_curve():
-    trace = attend(np.eye(2), parameters=Parameters(), scale=1.0)
-    share = 1 / (1 + math.exp(-1))
-    row = gradients(trace, "attention", (0, 0, 0))["masked"][0, 0]
-    np.testing.assert_allclose(row, [share * (1 - share), -share * (1 - share)], rtol=1e-15)
-
-
-def test_the_gradient_of_a_sum_is_the_sum_of_gradients(trace):
-    """The contributions of the heads add up to the output."""
-    heads = [gradients(trace, "contributions", (head, 3, 2)) for head in range(2)]
-    whole = gradients(trace, "output", (3, 2))
-    for name in ("embeddings", "w_q", "w_v", "w_o", "attention"):
-        np.testing.assert_allclose(heads[0][name] + heads[1][name], whole[name], atol=1e-14)
-
-
-def test_x_is_counted_for_queries_keys_and_values():
-    """One number and one head: the score is x^2, and the output x itself."""
-    trace = attend(np.array([[3.0]]), parameters=Parameters(), scale=1.0)
-    assert gradients(trace, "scores", (0, 0, 0))["x"] == [[6.0]]
-    assert gradients(trace, "concat", (0, 0))["x"] == [[1.0]]
 
 
 def test_the_stages_found_are_those_the_cell_depends_on(trace):

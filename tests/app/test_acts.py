@@ -17,8 +17,8 @@ from patience import PATIENCE_SECONDS
 from posts import answer, new_tab, post, said
 from test_viewer import JSON, MEANT
 
-from attnviz.app import store, streamlit_private, tabs
-from attnviz.app.tabs import ACTS_PATH, MAX_ACTS_BYTES, MAX_WAIT_SECONDS
+from attnviz.app import browser_tabs, page_scene, streamlit_private
+from attnviz.app.browser_tabs import ACTS_PATH, MAX_ACTS_BYTES, MAX_WAIT_SECONDS
 from attnviz.contract.answer import MAX_ACTS, read_request
 from attnviz.contract.base import RequestError
 from attnviz.scene.actions.session import ACTION_NAMES
@@ -100,7 +100,7 @@ def test_a_page_gets_its_view_and_no_other_part(tab, view):
 def test_runs_and_actions_share_one_scene():
     at = opened(sentence="the cat sat")
     tab = at.session_state["tab"]
-    assert tabs.OPEN[tab.token] is tab
+    assert browser_tabs.OPEN[tab.token] is tab
     answer(tab, ("mask", "causal"))
     assert scene_of(at).options.mask == "causal"
     assert values(answer_of(at.run()))["mask"] == "causal"
@@ -112,7 +112,7 @@ def test_a_later_scene_has_a_larger_number_whatever_made_it(monkeypatch):
     numbers = [answer_of(at)["number"]]
     for mask in ("causal", "none"):
         numbers += [did(at, "mask", mask)["number"], answer_of(at.run())["number"]]
-    monkeypatch.setattr("attnviz.app.store.is_navigation", lambda: True)
+    monkeypatch.setattr("attnviz.app.page_scene.is_navigation", lambda: True)
     numbers += [answer_of(at.run())["number"], did(at, "mask", "causal")["number"]]
     assert numbers == sorted(set(numbers))
 
@@ -134,7 +134,7 @@ def test_a_tab_that_reconnects_keeps_what_its_address_lacked(monkeypatch):
     at = opened(sentence="the cat sat")
     answer(at.session_state["tab"], ("mask", "causal"))  # and the address that is read again is older
     monkeypatch.setattr("attnviz.app.streamlit_private.get_script_run_ctx", navigated)
-    at.query_params[store.RECONNECTED] = ""
+    at.query_params[page_scene.RECONNECTED] = ""
     assert values(answer_of(at.run()))["mask"] == "causal"
     assert at.query_params == {"sentence": "the cat sat", "mask": "causal"}
     del at.query_params["mask"]
@@ -142,7 +142,7 @@ def test_a_tab_that_reconnects_keeps_what_its_address_lacked(monkeypatch):
 
 
 def test_a_process_that_has_taken_over_gives_no_notice_of_the_break():
-    at = opened(sentence="the cat sat", seed="3", **{store.RECONNECTED: ""})
+    at = opened(sentence="the cat sat", seed="3", **{page_scene.RECONNECTED: ""})
     assert (answer_of(at)["notices"], scene_of(at).options.seed) == ([], 3)
 
 
@@ -153,9 +153,9 @@ def test_a_closed_tab_is_forgotten():
     assert post(body).status == 200
     del at, tab
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while token in tabs.OPEN and time.monotonic() < deadline:  # until the thread of its run has ended
+    while token in browser_tabs.OPEN and time.monotonic() < deadline:  # until the thread of its run has ended
         gc.collect()
-    assert token not in tabs.OPEN
+    assert token not in browser_tabs.OPEN
     assert post(body).status == 404
 
 
@@ -222,9 +222,7 @@ NO_REQUESTS = [
     *(b"", b"\x00" * 100, b"\xff\xfe\xfd", b'{"tab": "\xed\xa0\x80"}', b"null", b"[]", b"{}", b'"' + b"a" * 1000),
     *(b"[" * 100_000, b'{"a":' * 20_000, b"9" * 100_000, b'{"tab": 1e999999999}'),
 ]
-NO_MESSAGES = [
-    *(b'"\xff"', b"[" * 60_000 + b"]" * 60_000, b"[" * 100_000, b"1e999", b"NaN", b'"\\ud8"', b'"\\'),
-]
+NO_MESSAGES = [*(b'"\xff"', b"[" * 60_000 + b"]" * 60_000, b"[" * 100_000, b"1e999", b"NaN", b'"\\ud8"', b'"\\')]
 
 
 def test_what_is_no_request_of_a_viewer_is_refused(tab):
@@ -265,7 +263,7 @@ async def test_more_than_a_viewer_ever_sends_is_refused_and_no_longer_read():
         sent.append(message)
 
     scope = {"type": "http", "method": "POST", "path": ACTS_PATH, "headers": [], "query_string": b""}
-    await tabs.acts_route().handle(scope, endless, send)
+    await browser_tabs.acts_route().handle(scope, endless, send)
     assert sent[0]["status"] == 400
     assert len(read) == MAX_ACTS_BYTES // 1_000 + 1
 
@@ -281,7 +279,7 @@ def test_what_is_sent_for_no_tab_is_not_parsed(tab, monkeypatch):
         read.append(body)
         raise RequestError("What is asked here is a page's own. Reload the page.")
 
-    monkeypatch.setattr(tabs, "read_acts", refused)
+    monkeypatch.setattr(browser_tabs, "read_acts", refused)
     for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * MAX_ACTS_BYTES, b"[" * MAX_ACTS_BYTES):
         assert post(body).status in (400, 404)
     assert read == []
@@ -358,7 +356,7 @@ def waiting(tab, monkeypatch):
         assert request.tab == tab.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
-    monkeypatch.setattr(tabs, "answer_to", answered)
+    monkeypatch.setattr(browser_tabs, "answer_to", answered)
     return SimpleNamespace(may_end=may_end, begun=begun)
 
 
@@ -388,14 +386,14 @@ async def test_actions_of_one_tab_are_answered_in_turn_and_other_tabs_do_not_wai
 
 @in_loop
 async def test_tabs_that_use_much_wait_for_each_other_and_no_person_for_them(tab, waiting, monkeypatch):
-    monkeypatch.setattr(tabs, "SECONDS_PER_SECOND", 1e-9)  # they have used much however long this takes
+    monkeypatch.setattr(browser_tabs, "SECONDS_PER_SECOND", 1e-9)  # they have used much however long this takes
     heavy = [new_tab() for _ in range(8)]
     for each in heavy:
-        each.cpu_quota.spend(1.5 * tabs.HEAVY_SECONDS)
+        each.cpu_quota.spend(1.5 * browser_tabs.HEAVY_SECONDS)
     assert await answered_meanwhile(waiting, map(sent, heavy), sent(tab)) == ([200], 2, [200] * 8)
 
 
-@pytest.mark.parametrize("act", tabs.LONG)
+@pytest.mark.parametrize("act", browser_tabs.LONG)
 @in_loop
 async def test_long_actions_are_done_one_after_the_other_and_nobody_else_waits(tab, waiting, act):
     pressing = [new_tab() for _ in range(8)]
@@ -411,9 +409,9 @@ def test_a_tab_that_has_used_up_its_quota_waits_and_what_it_uses_is_recorded(tab
     async def sleep(seconds):
         slept.append(seconds)
 
-    monkeypatch.setattr(tabs.asyncio, "sleep", sleep)
+    monkeypatch.setattr(browser_tabs.asyncio, "sleep", sleep)
     clock = SimpleNamespace(monotonic=lambda: tab.cpu_quota.at, thread_time=lambda: next(used))
-    monkeypatch.setattr(tabs, "time", clock)
+    monkeypatch.setattr(browser_tabs, "time", clock)
     answer(tab, ("mask", "causal"))
     assert (slept, tab.cpu_quota.used) == ([0], 0.25)
     tab.cpu_quota.spend(1000)

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse, Response
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 from test_arrays_route import sent
 
-from attnviz.app import app_wiring, lesson_routes, scripts, tabs
+from attnviz.app import app_wiring, browser_tabs, lesson_routes, scripts
 from attnviz.app.middleware import (
     LOCAL,
     AllowedPaths,
@@ -160,8 +160,8 @@ def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_conne
 
 
 BEHIND = {
-    "/acts": (tabs, "answer_to"),
-    "/arrays": (tabs, "_comparison"),
+    "/acts": (browser_tabs, "answer_to"),
+    "/arrays": (browser_tabs, "_comparison"),
     "/talk": (lesson_routes, "reply"),
     "/moment?lesson=masks&moment=1": (lesson_routes, "_compressed_moment"),
     "/room?room=ABCDEF": (room_route.ROOMS, "find"),
@@ -242,7 +242,7 @@ LOCAL_HOSTS = [
     "a.localhost.",
 ]
 OTHER_HOSTS = [
-    *("", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "streamlit.app.evil", "[::1", "a@b"),
+    *("", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "streamlit.app.evil", "[::1", "a@b")
 ]
 
 

@@ -10,14 +10,14 @@ import threading
 import numpy as np
 import pytest
 from asgi import APP, MARKER, ask, asked, run
-from implementations import Implementation
+from implementations import Implementation, softmax
 from page import PAGES, answer_of, opened, pieces_in, warnings, worded
 from patience import PATIENCE_SECONDS
 from posts import answer, new_tab
 from test_microgpt import own as own_microgpt
 
 from attnviz import UnexpectedError, attend, compare
-from attnviz.app import sections, tabs
+from attnviz.app import browser_tabs, sections
 from attnviz.articles.upload import OPEN_MODEL, Reply
 from attnviz.checks.report import report
 from attnviz.checks.uploads import QUESTIONS
@@ -44,7 +44,7 @@ def sent(tab, content=b"", name="own.npz", **said):
 
 
 def post(body):
-    return ask(APP, tabs.ARRAYS_PATH, "POST", body=body)
+    return ask(APP, browser_tabs.ARRAYS_PATH, "POST", body=body)
 
 
 def said(answered):
@@ -81,15 +81,6 @@ def test_a_file_is_compared_with_the_pass_of_its_own_inputs_and_weights(tab, wro
     assert ("marked" in answered.text) == bool(wrong)
 
 
-EXAMPLES = {"correct": "agree to float64 rounding", "transposed": "W_V was used transposed"}
-EXAMPLES |= {"mask inverted": "the other way round", "unscaled": "not divided by √d_k"}
-
-
-@pytest.mark.parametrize(("example", "says"), EXAMPLES.items())
-def test_an_example_needs_no_file(tab, example, says):
-    assert says in said(post(sent(tab, example=example)))
-
-
 def test_one_array_is_compared_with_the_pass_in_the_walkthrough(tab):
     trace = tab.session.resolved().trace
     csv = "\n".join(",".join(map(str, row)) for row in trace["output"].value).encode()
@@ -106,8 +97,7 @@ def test_the_pass_of_their_code_opens_beside_the_right_one_where_it_is_furthest_
     """The file holds attention, whose scores weren't divided; of a pass in the walkthrough nothing else is known."""
     tab.session.update(**vars(Scene(sentence="the cat sat on it", options=Options(mask="causal"))))
     right = tab.session.resolved().trace
-    e = np.exp(np.where(np.tri(5, dtype=bool), right["scores"].value, -np.inf))
-    theirs = e / e.sum(axis=-1, keepdims=True)
+    theirs = softmax(np.where(np.tri(5, dtype=bool), right["scores"].value, -np.inf))
     begins = {name: right[name].value for name in ("x", "w_q", "w_k", "w_v", "w_o", "mask")} if against == "own" else {}
     answered = post(sent(tab, npz(begins | {"attention": theirs}), against=against, true_is="visible"))
     assert {"kind": "door", "door": "pair"}.items() <= max(json.loads(answered.text)["pieces"], key=is_pair).items()
@@ -201,7 +191,7 @@ def test_what_no_page_sends_is_refused(tab):
         b"",
         b"\n",
         b"[" * 9_000,
-        b"x" * (tabs.MAX_LINE_BYTES + 1) + b"\n",
+        b"x" * (browser_tabs.MAX_LINE_BYTES + 1) + b"\n",
         sent(tab, example="other"),
         sent(tab, n_heads=2),
         sent(tab, stage="x" * 300),
@@ -210,8 +200,8 @@ def test_what_no_page_sends_is_refused(tab):
         assert post(body).status == 400
     assert post(sent("0" * 32)).status == 404
     assert post(sent(tab, b" " * (MAX_FILE_BYTES + 1))).status == 413
-    assert ask(APP, tabs.ARRAYS_PATH, "GET").status == 405
-    assert ask(APP, tabs.ARRAYS_PATH, "POST", body=sent(tab), origin="http://evil.example").status == 403
+    assert ask(APP, browser_tabs.ARRAYS_PATH, "GET").status == 405
+    assert ask(APP, browser_tabs.ARRAYS_PATH, "POST", body=sent(tab), origin="http://evil.example").status == 403
 
 
 def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_for_it(tab, monkeypatch):
@@ -222,13 +212,13 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
         assert may_end.wait(PATIENCE_SECONDS)
         return Reply([])
 
-    monkeypatch.setattr(tabs, "reply", compares)
+    monkeypatch.setattr(browser_tabs, "reply", compares)
 
     async def story():
-        first = asyncio.create_task(asked(APP, tabs.ARRAYS_PATH, "POST", body=sent(tab)))
+        first = asyncio.create_task(asked(APP, browser_tabs.ARRAYS_PATH, "POST", body=sent(tab)))
         while not begun.is_set():
             await asyncio.sleep(0)
-        second = await asked(APP, tabs.ARRAYS_PATH, "POST", body=sent(tab))
+        second = await asked(APP, browser_tabs.ARRAYS_PATH, "POST", body=sent(tab))
         act = await asyncio.to_thread(answer, tab, ("mask", "causal"))
         may_end.set()
         return second.status, act["address"]["mask"], (await first).status
@@ -236,12 +226,14 @@ def test_one_file_of_a_tab_is_compared_at_once_from_its_share_and_no_act_waits_f
     before = tab.cpu_quota.used
     assert run(story()) == (429, "causal", 200)
     assert tab.cpu_quota.used > before
-    assert not tabs._COMPARING
+    assert not browser_tabs._COMPARING
 
 
 def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_nobody_waiting(tab, monkeypatch):
     may_end, underway = threading.Event(), []
-    monkeypatch.setattr(tabs, "reply", lambda *_: (underway.append(1), may_end.wait(PATIENCE_SECONDS), Reply([]))[2])
+    monkeypatch.setattr(
+        browser_tabs, "reply", lambda *_: (underway.append(1), may_end.wait(PATIENCE_SECONDS), Reply([]))[2]
+    )
     many = [new_tab() for _ in range(30)]
 
     async def slow(last):
@@ -251,9 +243,9 @@ def test_files_of_many_wait_for_their_turn_and_one_that_is_slow_to_come_keeps_no
 
     async def story():
         last = asyncio.Event()
-        coming = asyncio.create_task(asked(APP, tabs.ARRAYS_PATH, "POST", messages=slow(last)))
-        compared = [asyncio.create_task(asked(APP, tabs.ARRAYS_PATH, "POST", body=sent(each))) for each in many]
-        while len(tabs._COMPARING) < len(many):
+        coming = asyncio.create_task(asked(APP, browser_tabs.ARRAYS_PATH, "POST", messages=slow(last)))
+        compared = [asyncio.create_task(asked(APP, browser_tabs.ARRAYS_PATH, "POST", body=sent(each))) for each in many]
+        while len(browser_tabs._COMPARING) < len(many):
             await asyncio.sleep(0)
         at_once = len(underway)
         may_end.set()

@@ -3,17 +3,13 @@
 import io
 import json
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from msgspec import structs
-from page import ROOT
+from implementations import softmax
 
 from attnviz import Settings, trace_of
 from attnviz.articles.upload import reply
-from attnviz.checks.read.files import read_file
 from attnviz.checks.uploads import QUESTIONS, SHOWN, UploadRequest, compared
 from attnviz.core.errors import OwnArraysError
 from attnviz.explain import export
@@ -46,11 +42,6 @@ def agrees(found):
     return found.comparison.first is None and len(found.comparison.stages) > 0
 
 
-def shares(scores):
-    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return exponentials / exponentials.sum(axis=-1, keepdims=True)
-
-
 @pytest.mark.parametrize("answer", [answer for answer in QUESTIONS["orientation"][1] if answer])
 def test_weights_are_used_as_the_answer_says(answer):
     (as_in,) = re.search(r", as in (.+)$", QUESTIONS["orientation"][1][answer]).groups()
@@ -66,7 +57,7 @@ def test_true_in_a_mask_is_what_the_answer_says(answer):
     for true in ("seen", "hidden"):
         scaled = X @ W_Q / 5**0.5
         masked = np.where(SEEN, scaled, -np.inf)
-        arrays = {"scaled": scaled[None], "mask": SEEN if true == "seen" else ~SEEN, "attention": shares(masked)[None]}
+        arrays = {"scaled": scaled[None], "mask": SEEN if true == "seen" else ~SEEN, "attention": softmax(masked)[None]}
         assert agrees(of_file(arrays, true_is=answer)) == (true == which)
 
 
@@ -132,28 +123,10 @@ def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
     assert near.shown.startswith(f"layer {number} of ")
 
 
-IN_ANOTHER_PROCESS = """
-import json, sys
-from attnviz.checks.uploads import UploadRequest
-from attnviz.articles.upload import reply
-from attnviz.scene.document.encoding import to_json
-sys.stdout.buffer.write(to_json(reply(UploadRequest(**json.loads(sys.argv[1])), sys.stdin.buffer.read(), None).data))
-assert "streamlit" not in sys.modules
-"""
-
-
-def test_a_file_has_the_same_reply_in_another_process_without_streamlit():
-    content = npz({"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "attention": shares(X @ W_Q @ (X @ W_K).T)[None]})
-    for sent, file in ((request(), content), (request(example="unscaled"), b""), (request(), b"no file")):
-        command = [sys.executable, "-c", IN_ANOTHER_PROCESS, json.dumps(structs.asdict(sent))]
-        made = subprocess.run(command, input=file, cwd=ROOT, capture_output=True, check=True)
-        assert made.stdout == to_json(reply(sent, file, None).data)
-
-
 def test_matrices_and_the_cell_that_is_furthest_off_are_named_by_the_words_of_the_file():
     words = ["the", "blue", "cat", "the", "down"]
     masked = np.where(SEEN, X @ W_Q @ (X @ W_K).T / 5**0.5, -np.inf)
-    attention = shares(masked)
+    attention = softmax(masked)
     attention[3, 1] += 0.25
     arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "mask": SEEN, "attention": attention[None]}
     called = {"tokens": np.array(words)}
@@ -164,18 +137,3 @@ def test_matrices_and_the_cell_that_is_furthest_off_are_named_by_the_words_of_th
         assert f"Row 4{row}, column 2{column} is the furthest off (in head 1): " in said
         sides = re.findall(r'"rows": \{"title": "", "labels": \["(.*?)"', json.dumps(written, ensure_ascii=False))
         assert sides == [first, first]  # theirs and ours
-
-
-def test_words_that_are_not_as_many_as_the_tokens_are_said_not_to_be_used():
-    arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V}
-    fitting = npz(arrays | {"tokens": np.array(["w"] * len(X))})
-    assert "are numbered" not in str(reply(request(), fitting, None).data)
-    fewer = npz(arrays | {"tokens": np.array(["only"])})
-    said = f"Your tokens hold 1 word, and the pass has {len(X)} tokens: rows are numbered."
-    assert said in str(reply(request(), fewer, None).data)
-
-
-@pytest.mark.parametrize("name", ["own.npz", "own.npy", "own.csv", "own.safetensors"])
-def test_an_empty_file_is_called_empty(name):
-    with pytest.raises(OwnArraysError, match="is empty"):
-        read_file(name, b"")

@@ -1,17 +1,14 @@
 """Audit, without a browser: the page says what the audit found, and of a large pass asks first."""
 
-import numpy as np
 import pytest
 from page import ADDRESSES, ROOT, SENTENCE, answer_of, did, opened, quiet, trace_at
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.audit import Audit, audit
+from attnviz.app import page_scene
 from attnviz.app import sections as section
-from attnviz.app import store
 from attnviz.core.operations.linear import WeightedSum
-from attnviz.core.operations.scores import Scale
-from attnviz.core.operations.softmax import Softmax
 from attnviz.scene.actions import session
 from attnviz.scene.document import reply
 from attnviz.scene.document.pass_cache import PassCache
@@ -74,7 +71,7 @@ def pressed(settings, act=None):
     import streamlit as st
 
     from attnviz.analysis import audit as analysis
-    from attnviz.app import components, sections, store
+    from attnviz.app import components, page_scene, sections
 
     def under_way(trace):
         for number, each in enumerate(analysis.audit(trace)):
@@ -85,7 +82,7 @@ def pressed(settings, act=None):
 
     for name, text in settings.items():
         st.query_params.setdefault(name, text)
-    shown = store.read()
+    shown = page_scene.read()
     components.draw_settings(shown, "audit")
     if "slices" not in st.session_state:
         sections.audit = under_way
@@ -119,7 +116,7 @@ def test_an_audit_ends_where_an_act_has_made_another_pass(monkeypatch):
 
 def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
     kept = PassCache()
-    for each in (store, session):
+    for each in (page_scene, session):
         monkeypatch.setattr(each, "PASS_CACHE", kept)
     first = opened(AUDIT, sentence=SENTENCE)
     monkeypatch.setattr(reply, "audit", None)
@@ -129,36 +126,15 @@ def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
     assert opened(AUDIT, sentence=SENTENCE, changes="scores[0,0,0]=3").exception  # another pass is another's
 
 
-def one_key_short(self, attention, v):
-    return attention[..., :-1] @ v[..., :-1, :]
-
-
-def along_the_queries(self, attention, v):
-    return attention.swapaxes(-1, -2) @ v
-
-
-def softmax_of_queries(self, masked):
-    exponentials = np.exp(masked - masked.max())
-    return exponentials / exponentials.sum(axis=-2, keepdims=True)
-
-
-@pytest.mark.parametrize(
-    ("operation", "compute", "named"),
-    [
-        (WeightedSum, one_key_short, "heads[head 1, the, 1]"),
-        (WeightedSum, along_the_queries, "heads[head 1, the, 1]"),
-        (Softmax, softmax_of_queries, "attention[head 1, the, the]"),
-        (Scale, lambda self, scores: scores / self.d_k, "scaled[head 1, the, the]"),
-    ],
-)
-def test_a_planted_mistake_is_named_on_the_page(monkeypatch, operation, compute, named):
-    monkeypatch.setattr(operation, "compute", compute)
-    monkeypatch.setattr(store, "PASS_CACHE", PassCache())
+def test_a_planted_mistake_is_named_on_the_page(monkeypatch):
+    """`test_a_planted_mistake_is_found_and_named` plants others."""
+    monkeypatch.setattr(WeightedSum, "compute", lambda self, attention, v: attention[..., :-1] @ v[..., :-1, :])
+    monkeypatch.setattr(page_scene, "PASS_CACHE", PassCache())
     at = opened(AUDIT, sentence=SENTENCE)
     assert not at.exception
     assert not found(at)["agrees"]
     wrong = trace_of(Settings(SENTENCE))
-    whole = of(wrong)
+    whole, named = of(wrong), "heads[head 1, the, 1]"
     assert f"; the first that does not is {named}: {whole.first.wrong.value!r}, its terms give" in found(at)["sentence"]
     assert found(at)["sentence"] == f"{whole.sentence(wrong)}."
     assert whole.n_agree < whole.n_made

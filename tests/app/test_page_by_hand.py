@@ -7,10 +7,8 @@ import pytest
 from page import ROOT, article, components, opened, quiet, scene_of, sends, texts, warnings, worded
 
 from attnviz.articles.byhand import PARTS
-from attnviz.articles.pieces import STRONGEST
 from attnviz.core.changes import Change, format_changes
 from attnviz.explain.markup import runs
-from attnviz.explain.pictures import NEGATIVE, POSITIVE
 from attnviz.models import MODELS
 from attnviz.models.byhand import IDEAS, MODEL, N_PLACES, outcomes, waves
 from attnviz.models.training import forward_batch, stages_for
@@ -200,11 +198,6 @@ def test_a_number_is_written_so_that_it_fits_into_its_cell(number, written):
     assert drawn(at, "w_o_1")["texts"][0][0] == written
 
 
-def test_a_probability_of_nothing_is_said_to_be_0():
-    at = opened(PAGE, model="by-hand", changes=format_changes(IDEAS[2].changes))
-    assert any(text.endswith("The right one, b, has a probability of 0.") for text in said(at))
-
-
 def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
     at = opened(PAGE, model="by-hand", changes="scores_1[0,1,0]=3;w_u[1,1]=0")
     assert quiet(at)
@@ -250,18 +243,3 @@ def test_whom_the_last_letter_looks_at_most_is_said_of_each_layer():
     shown = said(opened(PAGE, model="by-hand", sentence="abca"))
     for looks in ("before? The last “a (2)” looks most at “c”: 1.", "word? The last “a (2)” looks most at “b”: 1."):
         assert any(text.endswith(looks) for text in shown)
-
-
-def test_a_matrix_is_sent_with_the_names_of_its_blocks_and_the_colours_of_signs():
-    shown = drawn(opened(PAGE), "w_q_1")
-    blocks = [(each["name"], shown["rows"]["labels"][each["start"]], each["stop"]) for each in shown["rows"]["blocks"]]
-    assert blocks == [("word", "^", 5), ("position", "cos 1", 11), ("previous word", "^", 16)]
-    assert shown["colours"] == [list(NEGATIVE), list(POSITIVE)]
-    assert np.abs(matrix(opened(PAGE), "w_q_1")).max() / shown["limit"] == pytest.approx(STRONGEST)
-    assert {"−0.38", "0.38", ""} <= {text for line in shown["texts"] for text in line}
-
-
-def test_what_is_broken_is_marked():
-    for changes, mark in (((), "✓ The answer is "), (IDEAS[2].changes, "✗ The answer is ")):
-        shown = said(opened(PAGE, model="by-hand", changes=format_changes(changes)))
-        assert any(text.startswith(mark) for text in shown)

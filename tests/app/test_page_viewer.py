@@ -1,50 +1,19 @@
 """What is done in the viewer of a page, without a browser: what it is given then, and what the address holds."""
 
 import pytest
-from page import ROOT, address_of, did, opened, scene_of, sends, sent, warnings
+from page import address_of, did, opened, scene_of, sent, warnings
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.limits import MAX_CHANGES
-from attnviz.scene.document.reply_notes import ReplyNotes
 
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"
 FIRST, MUTED, LAST = CHANGES.split(";")
 MUTE = {"stage": "heads", "place": 0}
-LARGE = {"sentence": " ".join(f"w{i}" for i in range(64)), "d_model": "128", "heads": "8"}
 
 
 def changes(at):
     return at.query_params.get("changes", "").split(";")
-
-
-@pytest.mark.parametrize(
-    ("event", "message", "left"),
-    [
-        ("change", {"cell": "k[1,0,2]", "value": -0.5}, [FIRST, MUTED, LAST, "k[1,0,2]=-0.5"]),
-        ("change", {"cell": "scores[0,1,2]", "value": 4}, [MUTED, LAST, "scores[0,1,2]=4"]),
-        ("drop", 0, [MUTED, LAST]),
-        ("drop", 1, [FIRST, LAST]),
-        ("drop", 2, [FIRST, MUTED]),
-        ("drop", 3, [FIRST, MUTED, LAST]),
-        ("mute", {"stage": "heads", "place": 0}, [FIRST, MUTED, LAST, "heads[0]=0"]),
-        ("mute", {"stage": "heads", "place": 1}, [FIRST, LAST, MUTED]),
-        ("reset", True, [""]),
-    ],
-)
-def test_what_is_set_by_hand_and_undone_is_in_the_address_and_in_the_pass(event, message, left):
-    at = opened(changes=CHANGES)
-    answer = did(at, event, message)
-    assert answer["notices"] == []
-    assert changes(at) == left
-    assert len(answer["pass"]["changes"]) == len([each for each in left if each])
-
-
-@pytest.mark.parametrize("stage", ["heads_1", "heads_2"])
-def test_the_head_that_is_muted_is_of_the_layer_that_is_asked_for(stage):
-    at = opened(model="recall")
-    assert did(at, "mute", {"stage": stage, "place": 0})["notices"] == []
-    assert changes(at) == [f"{stage}[0]=0"]
 
 
 def test_a_change_that_cannot_be_leaves_all_as_it_was_and_says_why():
@@ -64,34 +33,6 @@ def test_as_many_numbers_are_set_by_hand_as_an_address_may_hold_and_no_more():
     assert "at most 16" in answer["notices"][0]
 
 
-@pytest.mark.parametrize(
-    ("address", "message", "sentence"),
-    [
-        ({"sentence": "the  cat, sat"}, [1, 3], "the  sat, cat"),
-        ({"sentence": "the  cat, sat"}, [0, 4], "the  cat, sat"),
-        ({"sentence": "the cat", "context": "le chat"}, [0, 1], "the cat"),
-        ({"model": "who-is-it", "sentence": "It was the  Animal"}, [3, 0], "Animal was the  It"),
-        ({"model": "by-hand", "sentence": "abc a"}, [4, 1], "abc a"),  # “^” stands before what was typed
-        ({"model": "by-hand", "sentence": "abc a"}, [2, 3], "acb a"),
-        ({"model": "by-hand", "sentence": "abc a"}, [0, 1], "abc a"),
-    ],
-)
-def test_two_words_of_one_sentence_are_swapped(address, message, sentence):
-    at = opened(**address)
-    assert did(at, "swap", message)["notices"] == []
-    assert at.query_params["sentence"] == sentence
-
-
-def test_a_checkpoint_that_is_asked_for_is_shown_and_one_that_does_not_exist_is_not():
-    at = opened(model="mirror", seed="1")
-    last = sent(at)["model"]["training"]["at"]
-    for message, place in ((2, 2), (last, last), (0, 0), (last + 1, 0), (-1, 0), ("1", 0), (None, 0)):
-        answer = did(at, "checkpoint", message)
-        assert answer["notices"] == []
-        assert answer["pass"]["model"]["training"]["at"] == place
-        assert at.query_params.get("checkpoint", str(last)) == str(place)
-
-
 def test_slopes_are_sent_once_to_who_asked():
     at = opened(sentence="the cat sat")
     found = did(at, "slopes", "output[1,0]")["pass"]["slopes"]
@@ -99,22 +40,6 @@ def test_slopes_are_sent_once_to_who_asked():
     assert found["values"].keys() == gradients(trace_of(Settings("the cat sat")), "output", (1, 0)).keys() - {"output"}
     assert sent(at.run())["slopes"] is None
     assert did(at, "slopes", "nonsense")["pass"]["slopes"] is None
-
-
-def test_the_heads_that_are_asked_for_are_sent_the_latest_in_any_case():
-    at = opened(**LARGE)
-    there = [head for head, piece in enumerate(sent(at)["stages"]["attention"]["values"]) if piece]
-    for head in [each for each in range(8) if each not in there]:
-        assert did(at, "need", f"scores[{head},0,0]")["pass"]["stages"]["attention"]["values"][head]
-
-
-def test_a_head_that_is_asked_for_comes_however_many_were_asked_for_before():
-    at = opened(**LARGE | {"heads": "128"})
-    at.session_state["tab"].session.notes = ReplyNotes(heads=tuple(range(1, 100)))
-    written = did(at, "need", "scores[100,0,0]")["pass"]
-    there = [head for head, piece in enumerate(written["stages"]["attention"]["values"]) if piece]
-    assert {0, 100} <= {*there}, "and the selected one"
-    assert len(there) < 100
 
 
 def test_the_viewer_is_led_where_the_scene_says_only_by_who_arrives():
@@ -163,7 +88,7 @@ def test_a_switch_of_pages_loses_nothing_though_streamlit_forgets_the_address():
 def test_back_to_another_pass_leads_the_viewer_where_the_address_says(monkeypatch):
     at = opened(step="Scores")
     arrival = sent(at)["arrival"]
-    monkeypatch.setattr("attnviz.app.store.is_navigation", lambda: True)
+    monkeypatch.setattr("attnviz.app.page_scene.is_navigation", lambda: True)
     at.query_params["step"] = "output"
     at.run()
     assert sent(at)["arrival"] == arrival  # in the same pass the viewer reads the address itself
@@ -185,13 +110,6 @@ def test_what_was_mended_or_refused_is_said_once(address, says):
     at = opened(sentence="a b c", **address)
     assert len(warnings(at)) == len(says)
     assert all(any(each in text for text in warnings(at)) for each in says)
-    assert not warnings(at.run())
-
-
-def test_of_another_pass_nothing_is_said_that_was_refused_before(monkeypatch):
-    monkeypatch.setattr("streamlit.switch_page", lambda page: None)  # the page is opened without the router
-    at = opened(ROOT / "pages" / "what_attention_says.py", sentence=" ")
-    sends(at, "evidence_2", "opened", "measured-2-2")
     assert not warnings(at.run())
 
 

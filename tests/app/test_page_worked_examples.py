@@ -195,11 +195,3 @@ def test_an_example_opens_at_what_its_description_speaks_of_and_keeps_nothing_of
         assert shown == resolve(replace(first, notebook=notebook)).scene
         assert at.query_params.keys() <= {"source", "step", "cell", "notebook"}
         assert scene_of(at).sentence == "dog bites man"
-
-
-def test_both_passes_of_the_mask_open_at_the_softmax_of_the_first_word():
-    example = EXAMPLES["001"]
-    assert "Open both passes at the softmax" in example.description
-    for variant in example.variants:
-        shown = resolve(Scene(source=f"001 {variant.id}", step=example.step, selection=example.selection))
-        assert (shown.scene.step, variant.trace.labels["query"][shown.scene.selection.query]) == ("softmax", "I")

@@ -112,39 +112,9 @@ def test_a_sentence_that_cannot_be_shown_gets_help_and_stays_in_the_box(sentence
     assert values(answer)["sentence"] == sentence
 
 
-@pytest.mark.parametrize(("typed", "used"), [("abc", 42), ("-3", 0), ("4294967296", 4294967295)])
-def test_a_seed_that_is_none_gets_help_and_stays_in_the_box(typed, used):
-    at = opened(sentence=SENTENCE)
-    answer = did(at, "seed", typed)
-    assert answer["notices"] == [f"seed is a whole number from 0 to 4294967295; got {typed!r}, using {used}."]
-    assert values(answer)["seed"] == typed
-    assert did(at, "seed", "7")["notices"] == []
-
-
-def test_another_source_or_seed_takes_what_was_typed_as_a_seed_along():
-    for act, message in (("another_seed", True), ("source", "mirror")):
-        at = opened(sentence=SENTENCE)
-        did(at, "seed", "abc")
-        answer = did(at, act, message)
-        assert answer["notices"] == []
-        assert values(answer).get("seed") != "abc"
-
-
 def test_a_mask_that_goes_takes_its_step_along():
     answer = did(opened(mask="causal", step="Mask"), "mask", "none")
     assert answer["pass"]["where"]["step"] == "softmax"
-
-
-@covering(step=[step.title for step in STEPS], d_model=[3, 17, 128])
-def test_any_size_opens(step, d_model):
-    at = opened(step=step, d_model=str(d_model), heads="1", sentence="x " * (d_model % 50 + 1))
-    assert not at.exception
-
-
-def test_one_word_and_a_mask_that_hides_everything():
-    for step in STEPS:
-        at = opened(step=step.title, sentence="alone", mask="padding", mask_size="1")
-        assert not at.exception
 
 
 @covering(source=SOURCES, page=["walkthrough", "audit", "numpy_code"])

@@ -15,11 +15,11 @@ from page import opened
 from patience import PATIENCE_SECONDS
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from attnviz.app import app_wiring, middleware, tabs
+from attnviz.app import app_wiring, browser_tabs, middleware
 from attnviz.app.app_wiring import Messages, allow_files, background
+from attnviz.app.browser_tabs import FREE_SECONDS, MAX_WAIT_SECONDS, SECONDS_PER_SECOND, CpuQuota
 from attnviz.app.log import DiscreetFilter, quiet_loggers
 from attnviz.app.middleware import MAX_MESSAGE_BYTES, fate_of_message
-from attnviz.app.tabs import FREE_SECONDS, MAX_WAIT_SECONDS, SECONDS_PER_SECOND, CpuQuota
 
 
 def written(filter_, message, *arguments, level=logging.WARNING, error=None):
@@ -115,7 +115,7 @@ def test_who_comes_back_after_a_while_waits_for_nothing():
 def test_every_run_of_the_app_waits_for_its_quota_and_records_what_it_used(monkeypatch):
     slept, now = [], time.monotonic() + 1_000
     clock = SimpleNamespace(sleep=slept.append, monotonic=lambda: now, thread_time=time.thread_time)
-    monkeypatch.setattr(tabs, "time", clock)
+    monkeypatch.setattr(browser_tabs, "time", clock)
     at = opened()
     assert slept == [0]
     quota = at.session_state["tab"].cpu_quota

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from attnviz.app import streamlit_private
 from attnviz.viewer.bundle import module
 
-LEANING = (ROOT / "attnviz/app/frame.py", ROOT / "attnviz/app/loader.js", module("streamlit"))
+LEANING = (ROOT / "attnviz/app/page_frame.py", ROOT / "attnviz/app/loader.js", module("streamlit"))
 """What finds something in Streamlit's pages."""
 NAME = re.compile(r"\[data-(?!empty|presenting)[^]]+\]|script\[[^]]+\]|\.(?:st[A-Z]\w+|streamlit-\w+|js-\w[\w-]+)")
 """A selector of what isn't ours; containers that we give a key have one of ours, by Streamlit's public API."""

@@ -260,12 +260,6 @@ def columns(at, key):
     return json.loads(chart.spec)["layout"]["xaxis"]["ticktext"]
 
 
-def test_a_column_of_two_words_is_called_both():
-    at = opened(PAGE)
-    assert columns(at, "measurement_2")[-3:] == ["was", "too", "tired / wide"]
-    assert columns(at, "measurement_1")[-3:] == ["was", "too", "tired"]
-
-
 @pytest.mark.parametrize(
     ("label", "scene"),
     [

@@ -1,28 +1,14 @@
-"""The words a person types, the worked examples, and the README's picture, in a real browser."""
+"""The worked examples, the README's picture and the elements of Streamlit that our styles need, in a real browser."""
 
 import struct
 
 import pytest
 from page import ROOT
-from tab import at, becomes, expect, heading, lesson, resized, step_is
+from tab import at, becomes, expect, lesson, resized
 
-from attnviz.examples import EXAMPLES
-from attnviz.explain.steps import steps_of
+from attnviz.app import streamlit_private
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("source", ["002 sum", "004 code"])
-def test_a_worked_example_is_stepped_through_to_its_end(opened, source):
-    example, variant = source.split()
-    steps = steps_of(EXAMPLES[example].variant(variant).trace)
-    page = opened(source=source)
-    for number in range(1, len(steps) + 1):
-        step_is(page, number)
-        expect(page.locator(".panel h3")).to_contain_text("=")
-        page.keyboard.press("PageDown")
-    expect(heading(page, "The whole pass, from words to output")).to_be_visible()
 
 
 PICTURE = ROOT / "docs" / "lesson.png"
@@ -49,3 +35,35 @@ def test_the_readme_s_picture_is_the_app(visit, server, request):
         "the page is not what docs/lesson.png shows: pytest tests/browser/test_browser.py -k readme --remake-picture"
     )
     becomes(page, said, CONTENT.read_text("utf-8"), remake)
+
+
+PHONE = 600
+PAGES = ("?embed=true", "?present=1", "audit?sentence=", "by_hand?seed=-1", "what_attention_says", "")
+"""Between them, and the last on a phone, they have all that our styles are for."""
+
+FOUND = """(names) => {
+  const rules = ({ cssRules = [] }) => [...cssRules].flatMap((rule) => rule.selectorText || rules(rule));
+  const ours = [...document.styleSheets].filter(({ ownerNode }) => ownerNode?.textContent.includes("st-key-address"));
+  const all = [...names, ...new Set(ours.flatMap(rules))];
+  const elementOf = (name) => name.replaceAll(/:focus-visible|(?<=\\]|main)::(before|after)/g, "");
+  return all.map((name) => [name, document.querySelector(elementOf(name)) !== null]);
+}"""
+"""Each name, and each selector of our styles in this page, and whether anything is found by it."""
+
+
+def test_streamlits_pages_still_have_what_our_styles_and_scripts_find_there(visit):
+    tab, known, found = visit(afresh=True), set(), set()
+
+    def look(page):
+        answers = page.evaluate(FOUND, list(streamlit_private.SELECTORS))
+        known.update(name for name, _ in answers)
+        found.update(name for name, is_there in answers if is_there)
+
+    for path in PAGES:
+        look(tab.open(path))
+    resized(tab.page, PHONE, 900)
+    look(tab.settled())
+    assert len(known) > len(streamlit_private.SELECTORS), "our styles are in the pages"
+    dialog = '[data-testid="stDialog"]'  # Streamlit's own, where its server is away
+    unseen = {dialog, f"[data-presenting] {dialog}"}
+    assert known - found == unseen, "which Streamlit no longer has, or which we no longer use"

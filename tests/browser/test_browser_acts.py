@@ -1,10 +1,7 @@
 """What is done in a page is answered by the server, whole, in order and without a run, in a real browser."""
 
 import os
-import re
 import signal
-import subprocess
-import sys
 
 import pytest
 from server import free_port, served
@@ -21,7 +18,6 @@ from tab import (
     picked_is,
     sentence,
     step_is,
-    to_page,
     typed,
 )
 
@@ -168,7 +164,7 @@ def test_a_setting_changes_the_audit_and_a_large_one_is_asked_for_by_a_press_and
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
-def test_what_is_downloaded_after_an_act_is_what_is_shown_and_runs_and_without_a_pass_there_is_nothing(visit, tmp_path):
+def test_a_script_is_downloaded_as_it_is_shown_after_an_act_and_without_a_pass_there_is_none(visit):
     tab = visit()
     page = tab.open("numpy_code" + at(sentence="a b"))
     sentence(page).fill(WORDS)
@@ -185,50 +181,6 @@ def test_what_is_downloaded_after_an_act_is_what_is_shown_and_runs_and_without_a
     expect(heading(page, "The pass as a script")).to_be_hidden()
     sentence(page).fill(WORDS)
     expect(heading(page, "The pass as a script")).to_be_visible()
-
-    page.get_by_role("button", name="NumPy", exact=True).click()
-    pick(page, "Show", "microgpt")
-    sentence(page).fill("emma")
-    expect(page.locator(".script").get_by_text("(4, 5, 5): head, query, key").first).to_be_visible()
-    page.get_by_role("button", name="microgpt’s Python").click()
-    expect(page.locator(".script pre")).to_contain_text("def gpt(")
-    (tmp_path / "microgpt_pass.py").write_text(page.locator(".script pre").inner_text(), "utf-8")
-    with page.expect_download() as download:
-        page.get_by_role("button", name=re.compile("^Its numbers")).click()
-    download.value.save_as(tmp_path / download.value.suggested_filename)
-    ran = subprocess.run([sys.executable, "-I", "microgpt_pass.py"], cwd=tmp_path, capture_output=True, text=True)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    assert ran.stdout.splitlines()[-1].startswith("All logits are attnviz's")
-
-
-def test_what_is_done_as_one_goes_to_another_page_is_done_there(visit):
-    tab = visit()
-    page = tab.open(at(sentence=WORDS))
-    with acts_held(page):
-        sentence(page).fill("come rain or shine")
-        to_page(page, "The same in NumPy")
-        expect(page.locator(".script").get_by_text("(2, 3, 3): head, query, key").first).to_be_visible()
-    expect(page.locator(".script").get_by_text("(2, 4, 4): head, query, key").first).to_be_visible()
-    expect(sentence(page)).to_have_value("come rain or shine")
-    becomes(page, lambda: parameters(page), {"sentence": "come rain or shine"})
-
-
-def test_the_selected_words_stay_selected_while_others_are_typed_and_two_are_swapped(visit):
-    page = visit().open(at(sentence="dog bites man", step="softmax"))
-
-    def share_is(words, query, key):
-        value = trace_of(Settings(words))["attention"].value[0, query, key]
-        said = f"attention[head 1, bites, man] = {digits(value)}"
-        expect(page.get_by_role("heading", name=said, exact=True)).to_be_visible()
-        becomes(page, lambda: parameters(page).get("cell"), f"1.{query + 1}.{key + 1}.1.1")
-
-    typed(sentence(page), "m")
-    becomes(page, page.locator(".thread .text").all_inner_texts, ["m"])
-    sentence(page).press_sequentially("an bites dog")
-    share_is("man bites dog", 1, 0)
-    page.get_by_role("button", name="what if", exact=True).click()
-    page.get_by_role("button", name="Swap “bites” and “man”").click()
-    share_is("bites man dog", 0, 1)
 
 
 @pytest.mark.slow

@@ -1,13 +1,20 @@
-"""What a model answers, what made it, and what it would be if something were another, in a real browser."""
+"""What a model answers, what made it, what would change it and how its training led to it, in a real browser."""
 
 import re
 
 import pytest
 from answers import RECALL, TIRED, answer_is, trace_of_model
+from numerals import short
 from tab import at, becomes, expect, heading, numbers_are, parameters
 
-from attnviz.core.changes import mute_change, parse_change
+from attnviz import Settings, trace_of
+from attnviz.analysis.flips import flips
+from attnviz.analysis.row_ranking import ranking_of
+from attnviz.core.changes import parse_change
 from attnviz.core.numerals import digits
+from attnviz.explain.flips import headline, sentences
+from attnviz.explain.wording import percent
+from attnviz.models import MODELS
 
 pytestmark = pytest.mark.browser
 
@@ -29,19 +36,6 @@ def test_hiding_the_animal_from_the_last_word_changes_the_answer_and_says_what_i
     page.get_by_role("button", name="Show “animal” to “tired”").click()
     answer_is(page, "animal", WHO)
     becomes(page, lambda: "changes" in parameters(page), False)
-
-
-def test_a_muted_head_of_a_layer_changes_the_answer_and_is_undone(visit):
-    tab = visit()
-    page = tab.open(at(model="recall", step="weighted-sum-2", ask="whatif"))
-    page.get_by_role("button", name="Mute head 1 of layer 2").press("Enter")
-    quiet = RECALLED.with_changes(mute_change(0, "heads_2"))
-    answer_is(page, "1", quiet, was="1", before=RECALLED)
-    numbers_are(page, "Head outputs", quiet["heads_2"].value)
-    tab.settled()
-    expect(page.get_by_role("button", name="Unmute head 1 of layer 2")).to_be_focused()
-    page.keyboard.press("Enter")
-    answer_is(page, "1", RECALLED)
 
 
 LAYER_2 = ["residual_2", "output_2", "concat_2", "heads_2", "v_2"]
@@ -98,3 +92,100 @@ def test_on_a_first_visit_a_second_tap_at_a_place_hits_what_stood_there(visit):
         tab.settled()
         expect(page.locator(".welcome")).to_be_visible()
         becomes(page, lambda: stands.evaluate_all(_PLACES), before)
+
+
+def test_what_would_flip_an_answer_is_listed_led_to_and_set(visit):
+    page = visit().open()
+    trace = trace_of_model("who-is-it", TIRED)
+    contest = ranking_of(trace, "probabilities", (11, 0))
+    found = flips(trace, contest)
+    page.locator(".thread").get_by_role("button", name="What would flip it?").click()
+    listed = page.get_by_role("region", name="What would flip it")
+    expect(listed.locator(".head p")).to_have_text(headline(trace, contest))
+    expect(listed.locator("li p")).to_have_text([text for _, text in sentences(trace, contest, found)])
+    scores = next(each.flip for each in found if each.stage == "scores")
+    listed.get_by_role("button", name=trace.name_of(scores.cell)).click()
+    expect(heading(page, f"{trace.name_of(scores.cell)} = 56.7104")).to_be_visible()
+    listed.locator("li", has_text=trace.name_of(scores.cell)).get_by_role("button", name="Set it").click()
+    after = trace.with_change("scores", scores.cell.index, scores.turns)
+    answer_is(page, trace.label("answer", scores.winner), after, was="animal", before=trace)
+    expect(listed).to_be_hidden()
+    becomes(page, lambda: parameters(page).get("changes"), f"scores[0,11,1]={scores.turns}")
+
+    page.get_by_role("button", name="Undo all").click()
+    answer_is(page, "animal", trace)
+    other = next(each.flip for each in found if each.stage == "v")
+    assert other.cell.index[1] != 11, "in another row, which leaves one at the row that it turns"
+    page.locator(".thread").get_by_role("button", name="What would flip it?").click()
+    own = listed.locator("li", has_text=trace.name_of(other.cell))
+    own.get_by_role("button", name=trace.name_of(other.cell), exact=True).first.click()
+    own.get_by_role("button", name="Set it").click()
+    becomes(page, lambda: parameters(page).get("changes"), f"v[{','.join(map(str, other.cell.index))}]={other.turns}")
+    expect(page.locator(".thread [role=option][aria-description*=query]")).to_have_text(re.compile("^tired"))
+
+
+def test_a_row_of_shares_is_asked_about_from_one_of_them(visit):
+    page = visit().open(at(sentence="the cat sat", step="softmax", view="matrices", cell="1.2.1.1.1"))
+    trace = trace_of(Settings("the cat sat"))
+    contest = ranking_of(trace, "attention", (0, 1, 0))
+    page.get_by_role("button", name="What would flip this row?").click()
+    listed = page.get_by_role("region", name="What would flip it")
+    texts = [text for _, text in sentences(trace, contest, flips(trace, contest))]
+    expect(listed.locator("li p")).to_have_text(texts)
+    listed.get_by_role("button", name="Close").click()
+    expect(listed).to_be_hidden()
+    expect(page.get_by_role("button", name="What would flip this row?")).to_be_visible()
+
+
+def figures(page):
+    return page.locator(".training .figures")
+
+
+def address(page):
+    """The parameters of the address besides the cell: what is seen first may be another at another checkpoint."""
+    return {name: value for name, value in parameters(page).items() if name != "cell"}
+
+
+def strip_is(page, model, checkpoint):
+    """Wait until the strip says what a checkpoint can do: its loss, accuracy, patterns and table of kinds."""
+    training = MODELS[model].training_data(0, checkpoint)
+    steps = training["checkpoints"]
+    loss, accuracy = next(each for step, *each in training["curve"] if step == steps[checkpoint])
+    after = f"after {steps[checkpoint]} of {steps[-1]} steps" if checkpoint else "before training"
+    expect(figures(page)).to_have_text(f"{after}:loss {short(loss)}held-out accuracy {percent(accuracy)}")
+    for pattern in training["patterns"]:
+        expect(page.locator(".training .patterns")).to_contain_text(percent(pattern["value"]) + pattern["label"])
+    kinds = training["kinds"]["values"] if training["kinds"] else []
+    becomes(page, page.locator(".kinds td").all_inner_texts, [short(value) for row in kinds for value in row])
+
+
+def test_pictures_figures_answer_and_address_follow_the_slider(visit):
+    there = {"model": "recall", "step": "softmax-2"}
+    page = visit().open(at(**there))
+    slider = page.get_by_role("slider", name="Training steps")
+    for key, checkpoint, answer in (("Home", 0, "2"), ("ArrowRight", 1, "5"), ("ArrowRight", 2, "1"), ("End", 9, "1")):
+        slider.press(key)
+        trace = trace_of_model("recall", RECALL, checkpoint=checkpoint)
+        answer_is(page, answer, trace)
+        numbers_are(page, "Attention", trace["attention_2"].value)
+        strip_is(page, "recall", checkpoint)
+        here = there | ({} if checkpoint == 9 else {"checkpoint": str(checkpoint)})
+        becomes(page, lambda: address(page), here)
+
+
+def test_play_shows_each_checkpoint_to_the_last(visit):
+    page = visit().open(at(model="who-is-it", step="softmax", checkpoint=8))
+    strip_is(page, "who-is-it", 8)
+    figures(page).evaluate(
+        """(box) => {
+            window.shown = [];
+            new MutationObserver(() => shown.push(box.firstChild.textContent)).observe(box, { childList: true });
+        }"""
+    )
+    page.get_by_role("button", name="Play training").click()
+    becomes(
+        page, lambda: list(dict.fromkeys(page.evaluate("shown"))), [f"after {n} of 400 steps:" for n in (100, 200, 400)]
+    )
+    expect(page.get_by_role("button", name="Play training")).to_be_visible()
+    answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
+    becomes(page, lambda: address(page), {"model": "who-is-it", "step": "softmax"})

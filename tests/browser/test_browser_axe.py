@@ -7,13 +7,12 @@ import pytest
 from axe import violations, violations_but_contrast
 from boxes import THEMES as COLOURS
 from page import ROOT
-from tab import Tab, at, becomes, cell, expect, heading, resized, sentence, to_page
+from tab import Tab, at, becomes, beyond, cell, expect, heading, resized, sentence, to_page
 
 from attnviz.examples import EXAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
-SIDEWAYS = "(main) => main.scrollWidth - main.clientWidth"
 THEMES = ("light", "dark")
 NARROW = (683, 320)
 LARGE = {"sentence": "the cat sat on the mat and saw a small bird that sang so very well", "d_model": 64, "heads": 8}
@@ -72,7 +71,7 @@ def walkthrough(beside):
     return beside.page
 
 
-def test_every_view_is_for_everyone(tab):
+def test_axe_finds_nothing_in_any_view(tab):
     """Colours are those of the pages, and of the viewer alone."""
     page = tab.open()
     expect(page.locator(".welcome")).to_be_visible()
@@ -92,7 +91,7 @@ def test_every_view_is_for_everyone(tab):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_page_is_for_everyone(tab, theme):
+def test_axe_finds_nothing_in_any_page(tab, theme):
     assert {"lessons", *PAGES["light"], *PAGES["dark"]} == TITLES.keys()
     page = tab.open(PAGES[theme][0] + at(**SMALL, changes="scores[0,1,2]=3"))
     for name in PAGES[theme]:
@@ -109,10 +108,10 @@ def nothing_is_sideways(page, widths=NARROW):
     """At 200 and at 400 % of a usual screen the page grows downwards alone."""
     for width in widths:
         resized(page, width, 384)
-        becomes(page, lambda width=width: (width, page.get_by_test_id("stMain").evaluate(SIDEWAYS)), (width, 0))
+        becomes(page, lambda width=width: (width, beyond(page)[1]), (width, 0))
 
 
-def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(walkthrough):
+def test_the_qr_code_says_who_can_open_it_and_axe_finds_nothing(walkthrough):
     page = walkthrough
     code = page.get_by_role("dialog", name="QR code of this page")
     for theme in THEMES:
@@ -130,7 +129,7 @@ def test_the_code_of_a_page_is_for_everyone_and_says_who_can_open_it(walkthrough
     page.keyboard.press("Escape")
 
 
-def test_every_worked_example_is_for_everyone(tab):
+def test_axe_finds_nothing_in_any_worked_example(tab):
     page = tab.open("worked_examples")
     for example, widths in zip(EXAMPLES.values(), itertools.cycle([NARROW, NARROW[::-1]])):  # colours are the page's
         page.get_by_role("radio", name=example.title).check()

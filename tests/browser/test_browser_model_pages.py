@@ -1,14 +1,8 @@
-"""The pages about models, one built by hand and what attention doesn't say, in a real browser."""
+"""The pages about models and their matrices, in a real browser."""
 
 import pytest
 from answers import WIDE, answer_is, trace_of_model
-from tab import becomes, expect, parameters, sentence
-
-from attnviz.articles.evidence import held_out
-from attnviz.core.changes import format_changes
-from attnviz.core.numerals import digits
-from attnviz.models import MODELS
-from attnviz.models.byhand import IDEAS, outcomes
+from tab import at, becomes, beyond, expect, parameters, resized, sentence
 
 pytestmark = pytest.mark.browser
 
@@ -21,7 +15,7 @@ def go_through(page, door):
     page.get_by_role("button", name=door, exact=True).click()
 
 
-def test_strings_are_answered_and_an_idea_breaks_as_many_as_it_says_and_each_opens_as_it_is_answered(visit):
+def test_a_string_is_answered_as_one_types_and_opens_in_the_walkthrough(visit):
     page = visit().open("by_hand")
     expect(main(page)).to_contain_text("The answer is b, with a probability of 1 ✓. The output is exactly one 1")
     box = page.get_by_role("textbox", name="A string of the letters a to d")
@@ -35,42 +29,72 @@ def test_strings_are_answered_and_an_idea_breaks_as_many_as_it_says_and_each_ope
     expect(sentence(page)).to_have_value("dabcd")
     becomes(page, lambda: parameters(page), {"model": "by-hand", "sentence": "dabcd", "view": "sheet"})
 
-    page.go_back()
-    idea = next(each for each in IDEAS if each.title == "Layer 1 does not pass on c")
-    results = outcomes(idea.changes)
-    broken = [each for each in results if not each.is_right]
-    n_right, n_exact = len(results) - len(broken), sum(each.is_exact for each in results)
-    page.get_by_text(idea.title).click()
-    expect(main(page)).to_contain_text(
-        f"Of 963 strings {n_right} are answered right, {n_exact} of them exactly; {len(broken)} break."
-    )
-    becomes(page, lambda: parameters(page).get("changes"), format_changes(idea.changes))
-    first = broken[0]
-    go_through(page, first.string)
-    trace = trace_of_model("by-hand", first.string)
-    changed = trace.with_changes(*idea.changes)
-    answer_is(page, first.answered[0], changed, was=first.right, before=trace)
-    there = {"model": "by-hand", "sentence": first.string, "changes": format_changes(idea.changes), "view": "sheet"}
-    becomes(page, lambda: parameters(page), there)
 
-
-def test_a_measurement_leads_to_its_pass_and_the_most_telling_of_random_parameters_is_before_training(visit):
+def test_a_measurement_leads_to_its_pass(visit):
     page = visit().open("what_attention_says")
     go_through(page, "Wide")
     answer_is(page, "animal", trace_of_model("short-cut", WIDE))
     becomes(page, lambda: parameters(page), {"model": "short-cut", "sentence": WIDE, "view": "sheet"})
 
-    page.go_back()
-    most = max((held_out("who-is-it", seed, 0).right.max(), seed) for seed in MODELS["who-is-it"].seeds)
-    expect(main(page)).to_contain_text(f"this is the most telling one, of seed {most[1]}.")
-    go_through(page, "The most telling sentence, untrained")
-    expect(page.locator(".training .figures")).to_contain_text("before training")
-    there = {"model": "who-is-it", "seed": str(most[1]), "checkpoint": "0"}
-    becomes(page, lambda: parameters(page).items() >= there.items(), True)
-    trace = trace_of_model("who-is-it", parameters(page)["sentence"], most[1], 0)
-    noun = trace.origin.right[-1]
-    share = trace["attention"].value[0, -1, trace.labels["key"].index(noun)]
-    assert share == pytest.approx(most[0])
-    expect(page.locator(".panel h3")).to_have_text(
-        f"attention[head 1, {trace.labels['query'][-1]}, {noun}] = {digits(share)}"
-    )
+
+SEEN = "labels => labels.filter((label) => label.checkVisibility({ opacityProperty: true })).length"
+HAND = "by_hand" + at(model="by-hand", sentence="abca")
+
+
+def matrix(page, name):
+    return page.get_by_role("table", name=name, exact=True)
+
+
+def test_each_number_is_heard_and_a_part_or_a_change_is_shown_beside_what_one_types_on_a_phone_too(visit):
+    page = visit().open(HAND)
+    table = matrix(page, "The matrix W Q")
+    for name in ("word", "position", "previous word", "a vector", "cos 3"):
+        expect(table.get_by_role("rowheader", name=name, exact=True)).to_have_count(1)
+    expect(table.get_by_role("columnheader", name="sin 3")).to_be_visible()
+    cell = table.locator('tbody tr:nth-child(6) td[title="position cos 1, cos 1: 0.9238795325112867"]')
+    expect(cell).to_have_text("0.92")
+
+    resized(page, 390, 900)
+    nothing = page.get_by_role("radio", name="Nothing")
+    attention = matrix(page, "The attention of layer 1")
+    becomes(page, lambda: nothing.bounding_box()["y"] < attention.bounding_box()["y"], True, "the choice comes first")
+    for name, is_wide in (("The attention of layer 1", False), ("The output of the last letter", True)):
+        box = matrix(page, name).locator("..")
+        becomes(page, lambda box=box: box.evaluate("box => box.scrollWidth > box.clientWidth"), is_wide, name)
+        expect(box).to_have_attribute("tabindex", "0" if is_wide else "-1")  # it is scrolled by keyboard too
+    last = page.get_by_text("The answer", exact=True).bounding_box()
+    assert last["x"] + last["width"] <= 390
+    becomes(page, lambda: beyond(page)[1], 0)
+
+    resized(page, 1366, 768)
+    rotation = page.get_by_text("turned back by one step")
+    choice = page.get_by_text("No rotation in layer 1", exact=True)
+    table.evaluate("table => table.scrollIntoView({ block: 'center' })")
+    for each in (rotation, choice, page.get_by_role("textbox", name="A string")):
+        expect(each).to_be_in_viewport(ratio=1)
+    choice.click()
+    expect(page.get_by_text("I ask for my own position")).to_be_in_viewport(ratio=1)
+    expect(rotation).to_have_count(0)
+    page.get_by_text("Nothing", exact=True).click()
+    expect(rotation).to_be_visible()
+
+    page.get_by_role("radio", name="The answer").check()
+    expect(matrix(page, "The matrix W U")).to_be_visible()
+    expect(table).to_have_count(0)
+    box = page.get_by_role("textbox", name="A string")
+    box.fill("")
+    box.press_sequentially("dabcd", delay=20)
+    expect(page.get_by_text("The last “d (2)” looks most at “a”: 1.")).to_be_visible()
+    expect(matrix(page, "The matrix W U")).to_be_visible()
+    expect(box).to_be_focused()
+
+
+def test_every_word_stands_above_its_column(visit):
+    page = visit(width=1366).open("what_attention_says")
+    for width in (1366, 390):
+        resized(page, width, 900)
+        for key in ("measurement_1", "measurement_2", "measurement_3"):
+            chart = page.locator(f".st-key-{key} .js-plotly-plot")
+            expect(chart.locator(".xtick").first).to_be_visible()  # once Plotly has drawn it
+            labels = chart.locator(".xtick text")
+            becomes(page, lambda labels=labels: labels.evaluate_all(SEEN), 12)

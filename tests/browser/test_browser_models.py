@@ -25,16 +25,6 @@ def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(v
 
 
 @pytest.mark.slow
-def test_another_model_brings_its_own_sentence_steps_and_training(visit):
-    page = visit().open(at(model="who-is-it", step="softmax", checkpoint=2))
-    pick(page, "Show", "Associative recall")
-    answer_is(page, "1", trace_of_model("recall", RECALL))
-    expect(sentence(page)).to_have_value(RECALL)
-    expect(page.locator(".map").get_by_role("button", name="Layer 2", exact=True)).to_be_visible()
-    expect(page.locator(".training .figures")).to_contain_text("after 600 of 600 steps")
-
-
-@pytest.mark.slow
 def test_an_unknown_word_makes_a_pass_at_once_and_a_click_on_a_known_one_leads_back(visit):
     tab = visit()
     page = tab.open(at(model="who-is-it", step="softmax"))
@@ -76,13 +66,6 @@ def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(
     page.keyboard.type("snow falls")
     expect(heading(page, "In “snow falls”, what does")).to_be_visible()
     becomes(page, lambda: parameters(page), {"sentence": "snow falls", "view": "sheet"})
-
-
-def test_a_link_to_what_is_not_there_says_so_and_keeps_what_was_typed(visit):
-    page = visit().open(at(model="psychic", sentence="we know"))
-    expect(page.get_by_role("alert")).to_contain_text("got 'psychic', so these are random parameters.")
-    expect(page.locator(".viewer")).to_contain_text("In “we know”")
-    expect(sentence(page)).to_have_value("we know")
 
 
 @pytest.mark.slow

@@ -113,24 +113,3 @@ def test_another_worked_example_is_shown_before_the_server_answers_and_back_lead
     page.go_back()
     becomes(page, lambda: parameters(page).get("notebook"), "001")
     expect(title).to_have_text("A causal mask hides the words to come")
-
-
-@pytest.mark.slow
-def test_from_a_notebook_s_mistake_to_the_step_where_it_parts_and_back(visit):
-    tab = visit(afresh=True)
-    page = tab.open("worked_examples" + at(notebook="004", sentence=SENTENCE))
-    expect(page.get_by_text("77 printed numbers")).to_be_visible()
-    before, entry = page.url, page.evaluate(ENTRY)
-    page.evaluate(SLOW)
-    page.get_by_role("button", name="See attention in “Sum-normalised").click()
-    expect(heading(page, "Scores over their sum")).to_be_visible()
-    becomes(page, lambda: [parameters(page).get(name) for name in ("source", "step")], ["004 sum", "softmax"])
-    page.go_back()
-    expect(page.get_by_text("77 printed numbers")).to_be_visible()
-    assert (page.evaluate(ENTRY), page.url) == (entry, before)
-    page.go_forward()
-    for _ in range(2):
-        expect(heading(page, "Scores over their sum")).to_be_visible()
-        becomes(page, lambda: [parameters(page).get(name) for name in ("source", "step")], ["004 sum", "softmax"])
-        page.reload()
-        tab.settled()

@@ -103,8 +103,7 @@ def test_a_shuffled_sentence_lines_up_and_the_same_words_are_joined(opened):
     words = b.labels["query"]
     tables = grid(page, "A: Attention"), grid(page, "B: Attention")
     places = [a.labels["query"].index(word) for word in words]
-    for table, value in zip(tables, (a["attention"].value[0][places][:, places], b["attention"].value[0]), strict=True):
-        becomes(page, table.last.locator("[data-row]").all_inner_texts, [short(each) for each in value.flat])
+    for table in tables:
         expect(table.last.locator("tbody th").first).to_have_text(words[0])
     middles = (
         "(words) => words.map((each) => { const at = each.getBoundingClientRect(); return at.left + at.width / 2; })"

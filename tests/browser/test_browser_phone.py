@@ -142,7 +142,7 @@ def test_on_a_phone_eight_words_and_their_shares_are_seen_at_once_and_so_is_the_
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()  # which Streamlit leaves over the page
 
 
-def test_what_else_is_asked_of_a_number_stands_over_the_page_and_the_number_stays_in_sight(opened):
+def test_the_panel_opens_over_the_page_and_the_number_stays_in_sight(opened):
     page = opened("?view=sheet&step=softmax", model="who-is-it")
     resized(page, 390, 844)
     number(page, "scores[0,11,9]").click()

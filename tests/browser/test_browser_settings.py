@@ -1,13 +1,11 @@
 """The settings over a pass, and the room that they leave it, in a real browser."""
 
 import pytest
-from tab import at, becomes, cell, expect, parameters, resized, sentence
+from tab import at, becomes, beyond, cell, expect, parameters, resized, sentence
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x, y, width, height}; }"
-BEYOND = "e => [e.scrollHeight - e.clientHeight, e.scrollWidth - e.clientWidth]"
-"""How much of an element has to be scrolled to."""
 SIZES = [(1366, 768), (1920, 1080)]
 
 ABOVE, BESIDE = 110, 24
@@ -28,17 +26,17 @@ def is_all_that_is_left(viewer, width, height):
 @pytest.mark.parametrize("address", [{}, {"mask": "causal"}], ids=["a model", "own sentence"])
 def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_narrow_three_on_a_phone(visit, address):
     page = visit().open(at(**address))
-    main, viewer = page.get_by_test_id("stMain"), page.locator(".viewer")
+    viewer = page.locator(".viewer")
     for width, height in SIZES:
         resized(page, width, height)
         becomes(page, lambda: place(page.locator(".settings"))["height"] <= 48, True)
         size = (width, height)
         becomes(page, lambda size=size: (size, is_all_that_is_left(place(viewer), *size)), (size, True))
-        becomes(page, lambda: main.evaluate(BEYOND), [0, 0])
+        becomes(page, lambda: beyond(page), [0, 0])
     for width, most in ((1024, 92), (390, 180)):
         resized(page, width, 900)
         becomes(page, lambda most=most: place(page.locator(".settings"))["height"] <= most, True)
-        becomes(page, lambda: main.evaluate("e => e.scrollWidth - e.clientWidth"), 0)
+        becomes(page, lambda: beyond(page)[1], 0)
 
 
 @pytest.mark.slow
@@ -63,7 +61,7 @@ def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     expect(cell(page, "Attention", 1, 2)).to_be_visible()
     becomes(page, lambda: place(page.locator(".settings"))["y"] <= 16, True)
-    becomes(page, lambda: page.get_by_test_id("stMain").evaluate(BEYOND), [0, 0])
+    becomes(page, lambda: beyond(page), [0, 0])
     resized(page, 1440, 900)
     page = tab.open("?present=1")
     for hidden in (page.get_by_test_id("stHeader"), page.locator(".settings")):
@@ -74,7 +72,7 @@ def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
         return (viewer["x"], viewer["width"], viewer["height"] >= 870) == (0, 1440, True)
 
     becomes(page, lambda: is_whole(place(page.locator(".viewer"))), True)
-    becomes(page, lambda: page.get_by_test_id("stMain").evaluate(BEYOND), [0, 0])
+    becomes(page, lambda: beyond(page), [0, 0])
     page.keyboard.press("Escape")
     for shown in (page.get_by_test_id("stHeader"), page.locator(".settings")):
         expect(shown).to_be_visible()

@@ -1,4 +1,4 @@
-"""A speaker's keys on the sheet, in a real browser: a clicker, single keys, a black screen, the QR code, and Play."""
+"""Presenting: what a class sees, and a speaker's keys, black screen and QR code, in a real browser."""
 
 import io
 import json
@@ -6,9 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
-from alone import hasten, painted
+from alone import painted, sent
+from page import SENTENCE
 from PIL import Image
-from tab import PLAYED_AND_PAUSED, at, becomes, expect, parameters
+from sight import digits_sizes
+from tab import at, becomes, beyond, expect, parameters, pick, resized, sentence, step_is
+
+from attnviz.models import MODELS
 
 pytestmark = pytest.mark.browser
 
@@ -24,11 +28,6 @@ def place(page):
     return here.get("step", ""), here.get("reveal", "")
 
 
-def bands(page):
-    """The steps that have bands, in order."""
-    return page.evaluate("given.steps.filter(({ bands }) => bands.length).map(({ id }) => id)")
-
-
 def code(page):
     return page.get_by_role("dialog", name="QR code of this page")
 
@@ -37,36 +36,6 @@ def is_black(page):
     """Whether a person sees nothing but black."""
     painted(page)
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
-
-
-@pytest.mark.slow
-def test_a_clicker_walks_all_of_it_and_back(opened):
-    page = opened("?view=sheet&route=every+step", mask="causal")
-    page.keyboard.press("p")
-    onward = [place(page)]
-    for _ in range(60):
-        page.keyboard.press("PageDown")
-        if place(page) == onward[-1]:
-            break
-        onward.append(place(page))
-    assert len(set(onward)) == len(onward), "each press leads somewhere else"
-    assert list(dict.fromkeys(step for step, _ in onward)) == ["", *bands(page)], "the question, and every step"
-    assert onward[-1] != ("", "all"), "no question was asked that is answered in the end"
-    expect(page.get_by_role("button", name="Next")).to_be_disabled()
-    for each in reversed(onward[:-1]):
-        page.keyboard.press("PageUp")
-        assert place(page) == each
-    becomes(page, lambda: parameters(page).get("present"), "1")
-
-
-@pytest.mark.slow
-def test_a_digit_leads_to_the_band_of_that_number_all_of_it_there(opened):
-    page = opened(PRESENTED + "&reveal=0&route=every+step", model="who-is-it")
-    for number, step in enumerate(bands(page), 1):
-        page.keyboard.press(str(number))
-        assert place(page) == (step, "")
-    page.keyboard.press("9")
-    assert place(page) == (bands(page)[-1], ""), "there is none of that number"
 
 
 def test_one_key_makes_the_screen_black_and_the_next_shows_it_again(visit):
@@ -170,7 +139,7 @@ def test_a_key_shows_the_code_and_the_keyboard_is_in_it_until_it_is_closed(opene
             assert parameters(page) == before, "one presents as before"
 
 
-def test_what_else_a_speaker_presses_closes_the_code_and_is_done(opened):
+def test_any_other_key_closes_the_qr_code_and_does_what_it_does(opened):
     page = opened(PRESENTED + "&route=every+step&reveal=0", model="who-is-it")
     for key, leads_to in (("PageDown", ("scores", "")), ("PageUp", ("scores", "0")), ("4", ("scaling", ""))):
         page.keyboard.press("q")
@@ -187,26 +156,127 @@ def test_what_else_a_speaker_presses_closes_the_code_and_is_done(opened):
     assert not is_black(page)
 
 
-@pytest.mark.slow
-def test_play_plays_the_sheet_and_can_be_paused(opened):
-    page = opened("?view=sheet&step=softmax", model="who-is-it")
+_TO_THE_END_OF_THE_STEP = """() => {
+  const on = { key: "PageDown", bubbles: true, cancelable: true };
+  for (let left = 60; left > 0 && new URLSearchParams(location.search).has("reveal"); left -= 1)
+    document.body.dispatchEvent(new KeyboardEvent("keydown", on));
+}"""
+
+
+def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
+    page = visit(width=1920).open(at(step="Tokens", view="matrices", present=1, reveal=0))
+    resized(page, 1920, 1080)
+    for number in range(2, 10):
+        step_is(page, number)
+        page.evaluate(_TO_THE_END_OF_THE_STEP)
+        expect(page.locator(".panel h3")).to_contain_text("=")
+        # three matrices of 8 columns beside each other, with labels, have no room for more on the Output step
+        becomes(page, lambda: min(digits_sizes(page)) >= 28, True, number)
+        becomes(page, lambda: beyond(page)[0], 0, number)
+        page.keyboard.press("PageDown")
+    for hidden in (page.get_by_test_id("stHeader"), page.locator(".settings"), page.locator(".way .map")):
+        expect(hidden).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator(".settings")).to_be_visible()
+    assert "present" not in parameters(page)
+
+
+SMALL = ((1280, 720), (1366, 768))
+"""Screens of projectors and laptops."""
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        {"model": "who-is-it", "step": "scaling", "changes": "scores[0,11,1]=-50"},
+        {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": 1, "view": "matrices"},
+    ],
+)
+def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
+    page = visit().open(at(**shown))
+    for size in SMALL:
+        resized(page, *size)
+        for each in page.locator(".thread .words button, .thread .answer").all():
+            expect(each).to_be_in_viewport(ratio=0.99)
+
+
+def test_letters_are_for_the_viewer_and_its_settings_alone_and_page_keys_for_all_but_what_is_typed_in(visit):
+    page = visit().open(at(sentence=SENTENCE, heads=4, step="Scores"))
+    step_is(page, 4)
+    link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="Settings", exact=True)
+    for key in ("]", "p"):
+        link.press(key)
+    page.get_by_role("button", name="Copy link").press("]")
+    expect(page.get_by_role("radio", name="head 2")).to_be_checked()
+    more.press("]")
+    expect(page.get_by_role("radio", name="head 3")).to_be_checked()
+    page.keyboard.press("[")
+    assert "present" not in parameters(page)
+    page.locator(".step-text h2").click()  # which gives the keyboard to Streamlit's main part
+    page.keyboard.press("[")
+    expect(page.get_by_role("radio", name="head 1")).to_be_checked()
+
+    pick(page, "Mask", "causal")
+    becomes(page, lambda: parameters(page).get("mask"), "causal")
+    page.keyboard.press("PageDown")
+    step_is(page, 5)
+    sentence(page).fill("owls see mice")
+    for key in ("ArrowLeft", "PageDown", "PageDown", "PageUp"):
+        page.keyboard.press(key)
+    page.get_by_role("button", name="Next").press("PageDown")
+    step_is(page, 6)
+    page.keyboard.press("PageUp")
+    step_is(page, 5)
+    expect(sentence(page)).to_have_value("owls see mice")
+    becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
+
+
+def test_a_talk_takes_the_next_example_by_a_key_and_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
+    page = visit().open(at(model="who-is-it", view="sheet", present=1))
+    page.keyboard.press("e")
+    becomes(page, lambda: parameters(page).get("sentence", "").split()[-1:], ["wide"])
+    becomes(page, lambda: parameters(page).get("present"), "1")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="tired", exact=True).click()
+    becomes(page, lambda: "sentence" in parameters(page), False)
+    page.keyboard.press("w")
+    becomes(page, lambda: "view" in parameters(page), False)
+    page.keyboard.press("PageDown")
+    step_is(page, 2)
+    page.keyboard.press("PageUp")
+    typed = "the animal did not cross the street because it was too narrow"
+    sentence(page).fill(typed)
+    page.keyboard.press("Enter")
     page.keyboard.press("p")
-    page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
-    assert place(page) == ("softmax", "0"), "it begins where one is"
-    go_on, on = page.get_by_role("button", name="Go on"), page.get_by_role("button", name="One reveal on")
-    expect(go_on).to_be_visible()
-    played = [place(page)]
-    while played[-1][0] != "answer":
-        on.click()
-        played.append(place(page))
-    page.get_by_role("button", name="One reveal back").click()
-    assert place(page) == played[-2]
-    hasten(page)
-    page.get_by_role("combobox", name="Speed").select_option("fast")
-    go_on.click()
-    becomes(page, lambda: place(page), ("answer", ""))
-    play = page.get_by_role("button", name="Play", exact=False)
-    expect(play).to_be_visible()
-    play.evaluate(PLAYED_AND_PAUSED)
-    assert place(page)[0] == bands(page)[0], "from its end it plays once more"
-    expect(go_on).to_be_visible()
+    becomes(page, lambda: parameters(page).get("present"), "1")
+    page.keyboard.press("Escape")
+    expect(sentence(page)).to_have_value(typed)
+
+
+WIDE = MODELS["who-is-it"].task.examples[1][1]
+
+
+def test_a_talk_says_when_it_is_over_and_only_then(opened):
+    page = opened(at(view="sheet", present=1), model="who-is-it")
+    said, on = page.locator(".viewer .edge"), page.get_by_role("button", name="Next")
+    page.keyboard.press("PageUp")
+    expect(said).to_have_text("This is the first reveal.")
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Home")
+    becomes(page, lambda: parameters(page).get("step"), None)
+    page.keyboard.press("End")
+    becomes(page, lambda: parameters(page).get("reveal"), "all")
+    expect(page.locator(".offer")).to_have_text("What if it were “wide”?")
+    expect(on).to_be_enabled()
+    page.keyboard.press("PageDown")
+    on.click()
+    assert sent(page) == [["example", WIDE]] * 2
+    expect(said).not_to_have_text("This is the last reveal. Home begins again, Esc leaves.")
+
+    page = opened(at(view="sheet", present=1), model="who-is-it", sentence=WIDE)
+    page.keyboard.press("End")
+    expect(page.locator(".offer")).to_be_hidden()
+    expect(on).to_be_disabled()
+    page.keyboard.press("PageDown")
+    expect(said).to_have_text("This is the last reveal. Home begins again, Esc leaves.")
+    assert (sent(page), parameters(page).get("reveal")) == ([], "all")

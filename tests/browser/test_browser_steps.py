@@ -1,23 +1,14 @@
-"""From step to step and from number to number, in a real browser: nothing of it needs the server."""
+"""From step to step and number to number, by hundreds of clicks and in two tabs, in a real browser."""
 
 import pytest
+from documents import fitted_at
 from page import SENTENCE
-from tab import (
-    PLAYED_AND_PAUSED,
-    at,
-    becomes,
-    cell,
-    expect,
-    heading,
-    numbers_are,
-    outlined,
-    parameters,
-    step_is,
-)
+from tab import PLAYED_AND_PAUSED, at, becomes, cell, expect, heading, parameters, step_is
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
 from attnviz.scene.scene import FIRST_VISIT
+from attnviz.scene.with_pass import selected
 
 pytestmark = pytest.mark.browser
 
@@ -68,19 +59,6 @@ def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit):
         becomes(each.page, lambda each=each: parameters(each.page), there)
 
 
-def test_numbers_are_the_core_s_from_the_words_to_the_output(opened):
-    page = opened(at(step="tokens"))
-    numbers_are(page, "Embeddings", TRACE["embeddings"].value)
-    page.keyboard.press("PageDown")
-    numbers_are(page, "Values", TRACE["v"].value[0])
-    page.get_by_role("button", name="Softmax", exact=True).click()
-    numbers_are(page, "Attention", TRACE["attention"].value[0])
-    page.keyboard.press("]")
-    numbers_are(page, "Attention", TRACE["attention"].value[1])
-    page.get_by_role("button", name="Output", exact=True).click()
-    numbers_are(page, "Output O, 6", TRACE["output"].value)
-
-
 def test_arrow_keys_lead_through_a_matrix_and_all_that_is_said_goes_with_them(opened):
     page = opened(at(step="softmax", cell="2.1.1.1.1"))
     cell(page, "Attention", 0, 0).click()
@@ -92,25 +70,7 @@ def test_arrow_keys_lead_through_a_matrix_and_all_that_is_said_goes_with_them(op
     expect(page.get_by_label("Queries").locator(".query")).to_contain_text("cat")
     becomes(page, lambda: parameters(page).get("cell"), "2.2.2.1.1")
     expect(cell(page, "Attention", 1, 1)).to_be_focused()
-    page.get_by_role("button", name="what would move it").click()
-    cell(page, "Attention", 1, 1).focus()
-    page.keyboard.press("ArrowDown")
-    expect(page.locator(".status")).to_contain_text(
-        "attention[head 2, sat, cat]"
-    )  # it points: slopes are of what was asked
-    expect(heading(page, f"attention[head 2, cat, cat] = {value}")).to_be_visible()
-    page.keyboard.press("Enter")
-    expect(heading(page, f"attention[head 2, sat, cat] = {digits(TRACE['attention'].value[1, 2, 1])}")).to_be_visible()
     step_is(page, 6)
-
-
-def test_hovering_outlines_what_a_number_was_computed_from(opened):
-    page = opened(at(step="scores"))
-    cell(page, "Scores", 2, 4).hover()
-    becomes(page, lambda: outlined(page, "Queries"), [(2, feature) for feature in range(4)])
-    becomes(page, lambda: outlined(page, "Keys"), [(feature, 4) for feature in range(4)])
-    page.mouse.move(5, 5)
-    becomes(page, lambda: outlined(page, "Queries"), [(1, feature) for feature in range(4)])
 
 
 @pytest.mark.parametrize(
@@ -128,3 +88,80 @@ def test_back_leaves_the_app_whatever_was_mended_on_arrival(visit, address, mend
     becomes(page, lambda: parameters(page), mended)
     page.go_back()
     becomes(page, lambda: page.url, "about:blank")
+
+
+CLICKS = """([selector, n]) => {
+  const roots = [...document.querySelectorAll("*")].map((each) => each.shadowRoot).filter(Boolean);
+  const found = () => [document, ...roots].flatMap((root) => [...root.querySelectorAll(selector)]);
+  for (let i = 0; i < n; i += 1) found()[i % found().length].click();
+}"""
+
+
+def shows_its_address(tab):
+    """Wait until the words, the settings and the number in focus are those of the pass that the address stands for."""
+    page = tab.settled()
+    words, selects = page.get_by_role("listbox", name="Queries").locator(".text"), page.locator(".settings > .choice")
+    seed, number = page.get_by_role("textbox", name="Seed"), page.locator(".panel h3")
+
+    def shown():
+        picked = selects.locator("option:checked").all_inner_texts()
+        return [words.all_inner_texts(), picked[1:], seed.input_value(), number.inner_text()]
+
+    def meant():
+        fitted = fitted_at(parameters(page))
+        options, trace = fitted.scene.options, fitted.trace
+        score = trace.cell_at("scores", selected(fitted.scene, trace))
+        picked = [str(options.d_model), str(options.n_heads), options.mask]
+        said = f"{trace.name_of(score)} = {digits(score.value)}"
+        return [list(trace.labels["query"]), picked, str(options.seed), said]
+
+    becomes(page, lambda: [pair for pair in zip(shown(), meant(), strict=True) if pair[0] != pair[1]], [])
+
+
+STORM = """async (settings, moves) => {
+  // a move that overtakes another on its way may load the page anew (seen once); further back is another test's page
+  const traversed = (by) => new Promise((done) => {
+    if (!(by < 0 ? navigation.canGoBack : navigation.canGoForward)) return done();
+    addEventListener("popstate", done, { once: true });
+    history.go(by);
+  });
+  const [, , , mask] = settings.querySelectorAll("select"), seed = settings.querySelector(".press");
+  for (const move of moves) {
+    if (Number(move)) await traversed(Number(move));
+    else if (move === "seed") seed.click();
+    else {
+      mask.value = move;
+      mask.dispatchEvent(new Event("change"));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}"""
+
+
+def test_a_hundred_quick_clicks_and_a_storm_of_back_and_forward_end_in_what_the_address_says(visit):
+    tab = visit()
+    page = tab.open(at(sentence="one two three", step="scores", cell="1.2.3.1.1"))
+    page.get_by_role("button", name="Another seed").click()
+    becomes(page, lambda: "seed" in parameters(page), True)
+    for moves in ("seed -1 causal 1", "-1 seed 1 -1 none 1", "none seed causal -1"):
+        page.locator(".settings").evaluate(STORM, moves.split())
+        shows_its_address(tab)
+    for selector, n in ((".settings .press", 20), (".viewer [data-row]", 80)):
+        page.evaluate(CLICKS, [selector, n])
+    cell(page, "Scores", 0, 1).click()
+    shows_its_address(tab)
+
+
+def test_two_tabs_of_one_browser_are_two_scenes(visit):
+    sentences = ("one two three", "four five six seven")
+    tabs = [visit() for _ in sentences]
+    for tab, words in zip(tabs, sentences, strict=True):
+        tab.open(at(sentence=words, step="scores", cell="1.2.3.1.1"))
+    for tab in (*tabs, *tabs, tabs[0]):  # once more in one of them, as both come by the same seeds
+        tab.page.bring_to_front()  # behind another there is a frame a second
+        tab.page.get_by_role("button", name="Another seed").click()
+    for tab, words in zip(tabs, sentences, strict=True):
+        tab.page.bring_to_front()
+        shows_its_address(tab)
+        becomes(tab.page, lambda tab=tab: parameters(tab.page).get("sentence"), words)
+    assert len({parameters(tab.page)["seed"] for tab in tabs}) == 2

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from axe import violations_but_contrast
 from implementations import Implementation
-from tab import AT_REST, Tab, at, becomes, expect, heading
+from tab import AT_REST, Tab, at, becomes, expect, forget, heading, move_mouse
 
 from attnviz.lessons.lesson import LESSONS
 
@@ -55,7 +55,7 @@ def elsewhere(window_elsewhere, server):
     """A tab of somebody else, who is new; it must make no errors."""
     tab = window_elsewhere.begin(server, afresh=True)
     tab.page.goto(f"{server}/healthz")
-    tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(tab.page)
     yield tab
     tab.leave()
     assert tab.errors == []
@@ -107,7 +107,7 @@ TALK = {
 def emptied(tab):
     """A page of the app's origin with nothing stored."""
     tab.page.goto(f"{tab.address}/healthz")
-    tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(tab.page)
     return tab.page
 
 
@@ -122,7 +122,7 @@ def talk(visit):
     stored(emptied(tab))
     tab.open(SCENES[0])
     yield tab
-    tab.page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(tab.page)
 
 
 @pytest.fixture
@@ -140,8 +140,7 @@ def given(talk):
 def speaker(given):
     """The speaker's window of the talk that is given."""
     with given.context.expect_page() as opened:
-        given.mouse.move(300, 300)
-        given.mouse.move(310, 310)
+        move_mouse(given)
         given.get_by_role("button", name="Speaker’s window").click()
     yield opened.value
     opened.value.close()
@@ -169,7 +168,7 @@ def test_a_key_collects_what_is_shown_with_its_text_question_notes_and_minutes(v
         return moment | {"ask": {**moment["ask"], "prompt": ""}} if "ask" in moment else moment
 
     assert [*map(without_prompt, page.evaluate(KEPT)["moment"])] == [*map(without_prompt, TALK["moment"])]
-    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(page)
 
 
 def test_moments_are_deleted_brought_back_and_moved_by_keys_and_mouse(talk):
@@ -281,7 +280,7 @@ def test_a_talk_opens_elsewhere_by_its_link_its_file_and_its_page(talk, elsewher
         assert other.locator("b").count() == 0
 
 
-def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
+def test_the_drawer_says_what_no_link_holds_and_what_is_no_talk(visit):
     tab = visit(afresh=True)
     page = tab.open(SCENES[0])
     long = {"title": "", "moment": [{"at": "", "text": str(random.Random(n).getrandbits(900))} for n in range(60)]}
@@ -318,13 +317,13 @@ def test_what_is_too_long_for_a_link_or_no_talk_is_said_in_the_drawer(visit):
     drawer(page).get_by_label("Title of the talk").fill("Not kept")
     expect(drawer(page).locator("> .note")).not_to_contain_text("Kept in this browser")
     expect(drawer(page).locator("> .note")).to_contain_text("Save it by “↓ File”")
-    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(page)
 
 
 def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, elsewhere, tmp_path):
     tab = visit(width=1366, afresh=True)
     page = tab.open("your_own_numbers")
-    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(page)
     arrays = Implementation(np.random.default_rng(1), np.float64, n=4, mask=np.tri(4, dtype=bool)).written("BERT")
     np.savez(tmp_path / "mine.npz", **arrays, tokens=np.array(["owls", "see", "<b>", "mice"]))
     page.locator("input[type=file]").set_input_files(tmp_path / "mine.npz")
@@ -341,7 +340,7 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, elsew
         with page.expect_download() as saved:
             drawer(page).get_by_role("button", name=f"↓ {ending}").click()
         files[ending] = saved.value.path()
-    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(page)
 
     away = elsewhere.page
     away.goto(f"{tab.address}/?lesson=masks")
@@ -368,7 +367,7 @@ def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_a
     tab = visit(width=1366, afresh=True)
     page = tab.page
     page.goto(f"{tab.address}/?lesson=masks")
-    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(page)
     expect(page.locator(".lesson-said h2")).to_be_visible()
     page.keyboard.press("m")
     expect(said(page)).to_have_text([LESSONS["masks"].moment[0].title])
@@ -394,4 +393,4 @@ def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_a
     drawer(page).get_by_role("button", name="Open it").click()
     expect(heading(page, "Walkthrough")).to_be_attached()
     expect(page.locator(".step-text h2")).to_be_visible()
-    page.evaluate("localStorage.clear(); sessionStorage.clear()")
+    forget(page)

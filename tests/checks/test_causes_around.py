@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from implementations import Implementation
+from correctfiles import joined
+from implementations import Implementation, softmax
 from test_causes_today import named
 
 from attnviz import Parameters, RMSNorm, attend, compare
@@ -68,20 +69,11 @@ def active(x, said):
     return np.vectorize(made)(x)
 
 
-def shares(scores):
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
-
-
-def joined(heads):
-    return heads.transpose(1, 0, 2).reshape(heads.shape[1], -1)
-
-
 def carried_out(said):
     own, x = given(), given()["x"]
     read = x if "norm before attention" in said else normed(x, own["g_attn_norm"], said)
     q, k, v = (np.einsum("td,hde->hte", read, own[f"w_{each}"]) for each in "qkv")
-    attention = shares(q @ k.transpose(0, 2, 1) / D**0.5)
+    attention = softmax(q @ k.transpose(0, 2, 1) / D**0.5)
     output = joined(attention @ v) @ own["w_o"]
     residual = output if "not added" in said else x + output
     read = residual if "norm before the MLP" in said else normed(residual, own["g_mlp_norm"], "")
@@ -118,7 +110,7 @@ def test_a_cap_of_any_size_is_found_from_the_numbers(limit):
         size = 3 if limit == 50 else 1
         masked = np.where(seen, capped(size * q @ k.transpose(0, 2, 1) * scale), -np.inf)
         begins = {"q": (size * q).astype(np.float32), "k": k.astype(np.float32), "v": v, "mask": seen}
-        for stages in ({"attention": shares(masked)}, {"masked": masked}):
+        for stages in ({"attention": softmax(masked)}, {"masked": masked}):
             stated = {name: each.astype(np.float32) for name, each in stages.items()}
             found = compare(None, begins | stated, true_is="visible")
             assert says in str(found), str(found)
@@ -127,24 +119,10 @@ def test_a_cap_of_any_size_is_found_from_the_numbers(limit):
             assert found.skipped_checks == []
 
 
-def test_a_cap_and_a_scale_of_any_size_are_found_together_under_a_rotation():
-    """As in a recorded Gemma 2 of one's own."""
-    own = given()
-    x = own.pop("x") * 4
-    parameters = Parameters(**{name: own[name] for name in ("w_q", "w_k", "w_v")})
-    theirs = attend(x, parameters=parameters, rotation=Rotation(10_000.0, "halves"), scale=24**-0.5, softcap=2.5)
-    arrays = {name: stage.astype(np.float32) for name, stage in own.items() if name in ("w_q", "w_k", "w_v")}
-    attention = theirs["attention"].value.astype(np.float32)
-    said = str(compare(None, arrays | {"x": x.astype(np.float32), "attention": attention}))
-    assert "The scores were divided by √24, not by √d_k" in said, said
-    assert "Besides, the scores were capped at ±2.5 (softcap)." in said
-    assert "RoPE, in halves, base 10,000" in said
-
-
 def test_another_cap_than_the_pass_s_own_is_found_from_the_numbers():
     q, k, v = projected()
     capped = 3 * np.tanh(q @ k.transpose(0, 2, 1) / 8**0.5 / 3)
-    found = compare(attend_projected(q, k, v, softcap=5.0), {"attention": shares(capped)})
+    found = compare(attend_projected(q, k, v, softcap=5.0), {"attention": softmax(capped)})
     assert "The scores were capped at ±3 (softcap), and not at the pass's own" in str(found)
 
 
@@ -153,7 +131,9 @@ def test_another_cap_than_the_pass_s_own_is_found_from_the_numbers():
 def test_a_scale_of_any_size_is_said_as_a_number(stage, own):
     q, k, v = projected()
     scaled = q @ k.transpose(0, 2, 1) / 5.3
-    found = compare(attend_projected(q, k, v, scale=own), {stage: (shares(scaled) if stage == "attention" else scaled)})
+    found = compare(
+        attend_projected(q, k, v, scale=own), {stage: (softmax(scaled) if stage == "attention" else scaled)}
+    )
     assert f"The scores were divided by 5.3, not by {'4' if own else '√d_k'}: computed so" in str(found), str(found)
     assert ("Wrong: scores = q @ k.transpose(-2, -1) / 5.3", found.explained) == (found.code[0], True)
 
@@ -174,7 +154,7 @@ def test_keys_and_values_of_another_layer_are_named(letters, rows, other):
     read = {"q": "q_rotated_2", "k": "k_rotated_2", "v": "v_2"}
     read |= {each: read[each].replace("2", str(other)) for each in letters}
     q, k, v = (trace[name].value for name in read.values())
-    attention = shares(q @ k.transpose(0, 2, 1) / D**0.5)
+    attention = softmax(q @ k.transpose(0, 2, 1) / D**0.5)
     stated = {"attention": attention, "output": joined(attention @ v) @ trace["w_o_2"].value}
     found = compare(trace, {name: each.astype(np.float32) for name, each in stated.items()}, layer=2)
     assert f"{rows.capitalize()} were those of layer {other}: computed so, all of your numbers agree." in str(found)
@@ -244,7 +224,7 @@ def test_a_fused_matrix_of_groups_that_is_cut_otherwise_is_named(is_biased):
             taken = dict(zip(other, (columns[each] for each in order), strict=True))
             rows = {name: x @ w + b for name, (w, b) in taken.items()}
             q, k, v = (np.array([rows[name] for name in rows if name[0] == each]) for each in "qkv")
-            attention = shares(q[[0, 1, 2, 3]] @ np.repeat(k, 2, 0).transpose(0, 2, 1) / d**0.5)
+            attention = softmax(q[[0, 1, 2, 3]] @ np.repeat(k, 2, 0).transpose(0, 2, 1) / d**0.5)
             right = {
                 f"{kind}_{each}": np.array([columns[name][at] for name in sorted(columns) if name[0] == each])
                 for each in "qkv"
@@ -261,7 +241,7 @@ def test_the_causal_mask_of_the_other_corner_is_named():
     q, k, v = projected(4, 7)
     scores = q @ k.transpose(0, 2, 1) / 8**0.5
     right = attend_projected(q, k, v, mask=np.tri(4, 7, 3, dtype=bool))
-    found = compare(right, {"attention": shares(np.where(np.tri(4, 7, dtype=bool), scores, -np.inf))})
+    found = compare(right, {"attention": softmax(np.where(np.tri(4, 7, dtype=bool), scores, -np.inf))})
     assert "The causal mask began in the other corner" in str(found)
 
 
@@ -292,7 +272,7 @@ def large(**changed):
         (made["x"] @ made[f"w_{each}"] + made[f"b_{each}"]).reshape(n, n_heads, d).swapaxes(0, 1) for each in "qkv"
     )
     scores = np.where(made["mask"], q @ k.swapaxes(1, 2) / made.get("divisor", d**0.5), -np.inf)
-    attention = made.get("softmax", shares)(scores)
+    attention = made.get("softmax", softmax)(scores)
     output = made.get("join", joined)(attention @ v) @ made["w_o"]
     return {name: each if each.dtype == bool else each.astype(np.float32) for name, each in own.items()} | {
         "output": output.astype(np.float32)
@@ -304,9 +284,9 @@ PAIRS = {
     "transposed, unscaled": {"w_q": OWN["w_q"].T, "divisor": 1.0},
     "bias forgotten, unscaled": {"b_q": 0 * OWN["b_q"], "divisor": 1.0},
     "transposed, mask off by one": {"w_k": OWN["w_k"].T, "mask": np.tri(20, k=1, dtype=bool)},
-    "softmax twice, transposed": {"softmax": lambda scores: shares(shares(scores)), "w_o": OWN["w_o"].T},
+    "softmax twice, transposed": {"softmax": lambda scores: softmax(softmax(scores)), "w_o": OWN["w_o"].T},
     "softmax twice, heads joined without transposing": {
-        "softmax": lambda scores: shares(shares(scores)),
+        "softmax": lambda scores: softmax(softmax(scores)),
         "join": lambda heads: heads.reshape(20, 48),
     },
 }
@@ -327,7 +307,7 @@ def test_what_was_not_tried_is_said_in_one_sentence_and_only_where_something_was
     said = "Not tried: scales, caps, dropout and orders of heads of any size, which only scores or attention show."
     assert found.skipped_checks == [said] == found.verdict[-1:]
     assert said in found._repr_html_()
-    attention = shares(np.random.default_rng(26).standard_normal((HEADS, N, N)))
+    attention = softmax(np.random.default_rng(26).standard_normal((HEADS, N, N)))
     assert compare(None, own | {"attention": attention}).skipped_checks == []
 
 
@@ -335,14 +315,16 @@ def test_what_was_not_tried_is_said_in_one_sentence_and_only_where_something_was
 def test_what_was_not_tried_is_said_of_coarse_numbers_and_of_many():
     nonsense = large() | {"output": np.random.default_rng(25).standard_normal((20, 48)).astype(np.float32)}
     stated = {"n_heads": 4, "orientation": "(in, out)", "true_is": "visible"}
-    attention = shares(np.random.default_rng(26).standard_normal((4, 20, 20)))
+    attention = softmax(np.random.default_rng(26).standard_normal((4, 20, 20)))
     assert compare(None, nonsense | {"attention": attention.astype(np.float32)}, **stated).skipped_checks == []
     rounded = {name: each if each.dtype == bool else each.astype(np.float16) for name, each in nonsense.items()}
     assert "two mistakes at once, of which numbers as coarse as yours show too little" in str(
         compare(None, rounded | {"attention": attention.astype(np.float16)}, **stated)
     )
     q, k = np.random.default_rng(27).standard_normal((2, 5, 60, 4)).astype(np.float32)
-    many = str(compare(None, {"q": q, "k": k, "attention": shares(q @ k.swapaxes(1, 2) + (q @ q.swapaxes(1, 2)) ** 2)}))
+    many = str(
+        compare(None, {"q": q, "k": k, "attention": softmax(q @ k.swapaxes(1, 2) + (q @ q.swapaxes(1, 2)) ** 2)})
+    )
     assert "RoPE with another base than those of known models, as there are so many scores" in many
     assert many.count("Not tried") == 1
 
@@ -377,10 +359,9 @@ def of_shared_keys(wrong=""):
     q, k = (cut(turned(rows[each])) if before else turned(heads[each]) for each in "qk")
     k, v = (np.concatenate([each] * 2) if wrong == "tiled" else np.repeat(each, 2, axis=0) for each in (k, heads["v"]))
     scores = np.where(np.tri(6, dtype=bool), q @ k.swapaxes(1, 2) / 2, -np.inf)
-    shares = np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
     begins = {"x": x, "mask": np.tri(6, dtype=bool), **{f"{each}_proj.weight": w[each] for each in "qkv"}}
     heard = {each: cut(rows[each]) for each in "qkv"}
-    return begins, heard | {"concat": joined(shares @ v)}, shares
+    return begins, heard | {"concat": joined(softmax(scores) @ v)}, softmax(scores)
 
 
 @pytest.mark.parametrize(
@@ -423,8 +404,7 @@ def test_tiled_keys_and_values_are_found_from_an_output_alone_in_few_operations(
     q, k, v = ((x @ w[each].T).reshape(n, -1, d).transpose(1, 0, 2) for each in "qkv")
     k, v = (np.concatenate([each, each]) for each in (k, v))
     scores = np.where(np.tri(n, dtype=bool), q @ k.transpose(0, 2, 1) / 4, -np.inf)
-    shares = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    output = (shares / shares.sum(axis=-1, keepdims=True) @ v).transpose(1, 0, 2).reshape(n, -1) @ w["o"].T
+    output = joined(softmax(scores) @ v) @ w["o"].T
     arrays = {"x": x, **{f"{each}_proj.weight": w[each] for each in w}, "output": output.astype(np.float32)}
     operations = []
 

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from fakemodules import Attention, Biased, FusedAttention, LatentAttention, Linear, NormsAllHeads, RotatedAttention
+from implementations import softmax
 from plantedmodules import D_MODEL, MISTAKES, N_HEADS, RECORDED, RIGHT, like, planted
 
 from attnviz import OwnArraysError, check, compare
@@ -218,7 +219,7 @@ def test_a_test_of_ones_own_fails_with_the_sentence():
 
 X = np.random.default_rng(7).normal(size=(5, 4))
 SCALED = np.where(np.tri(5, dtype=bool), X @ X.T / 2, -np.inf)
-SHARES = np.exp(SCALED) / np.exp(SCALED).sum(axis=-1, keepdims=True)
+SHARES = softmax(SCALED)
 OWN = {"x": X, "mask": np.tri(5, dtype=bool), "attention": SHARES}
 BLIND = np.arange(5)[:, None] > 0
 """Of a mask by which the first query sees no key."""
@@ -234,9 +235,8 @@ def turned(x):
 
 def rotated(name):
     """Attention whose queries and keys are rotated, every query seeing every key, with W_Q under that name."""
-    e = np.exp(turned(X) @ turned(X).T / 2)
     matrices = {name: np.eye(4), name.replace("q", "k"): np.eye(4), name.replace("q", "v"): np.eye(4)}
-    return {"x": X, **matrices, "attention": e / e.sum(axis=-1, keepdims=True)}
+    return {"x": X, **matrices, "attention": softmax(turned(X) @ turned(X).T / 2)}
 
 
 OPEN = {

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from implementations import softmax
 
 from attnviz import compare
 
@@ -16,21 +17,16 @@ def split(array):
     return array.reshape(N, H, -1).transpose(1, 0, 2)
 
 
-def shares(scores):
-    e = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
-
-
 def passed(limit=None, divisor=D**0.5, seen=None, unseeing=0.0, context=X):
     q, k, v = (split(x @ W[each].T) for each, x in (("q", X), ("k", context), ("v", context)))
     scores = q @ k.swapaxes(1, 2) / divisor
     scores = limit * np.tanh(scores / limit) if limit else scores
     if seen is not None:
         with np.errstate(invalid="ignore"):
-            attention = shares(np.where(seen, scores, -np.inf))
+            attention = softmax(np.where(seen, scores, -np.inf))
         attention[:, ~seen.any(axis=-1)] = unseeing
     else:
-        attention = shares(scores)
+        attention = softmax(scores)
     heads = (attention @ v).transpose(1, 0, 2).reshape(N, H * D)
     return {"attention": attention, "output": heads @ W["o"].T}
 
@@ -91,7 +87,7 @@ def test_what_was_not_read_and_turns_queries_and_keys_is_no_plain_agreement():
     agreeing = compare(None, {"x": X, **HUGGING_FACE, **passed(), **angles})
     assert agreeing.first is None
     assert "without your rotary_emb.cos and rotary_emb.sin" in agreeing.headline
-    turned = {"x": X, **HUGGING_FACE, **angles, "attention": shares(RANDOM.normal(size=(H, N, N)))}
+    turned = {"x": X, **HUGGING_FACE, **angles, "attention": softmax(RANDOM.normal(size=(H, N, N)))}
     for found in (agreeing, compare(None, turned)):
         assert any("keys by your rotary_emb.cos and rotary_emb.sin?" in each for each in found.notes)
     assert "these numbers may be right" in str(found)
@@ -132,7 +128,7 @@ def test_what_is_no_number_is_never_agreement(without, stage, number):
 def test_heads_that_were_cut_without_transposing_after_what_was_recorded_are_named(wrong):
     rows = {each: X @ W[each].T for each in "qkv"}
     cut = {each: rows[each].reshape(H, N, D) if each in wrong else split(rows[each]) for each in "qkv"}
-    attention = shares(cut["q"] @ cut["k"].swapaxes(1, 2) / D**0.5)
+    attention = softmax(cut["q"] @ cut["k"].swapaxes(1, 2) / D**0.5)
     heads = attention @ cut["v"]
     for concat in (heads.swapaxes(0, 1).reshape(N, H * D), heads.reshape(N, H * D)):
         recorded = {"attention": attention, "concat": concat, "output": concat @ W["o"].T}

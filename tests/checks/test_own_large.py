@@ -7,6 +7,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from implementations import softmax
 
 from attnviz import compare
 from attnviz.checks.explain import explanation, passes
@@ -26,8 +27,7 @@ def large(n=64, width=512, n_heads=128, d=4, dtype=np.float32):
     arrays["w_o"] = (random.normal(size=(n_heads * d, width)) / width**0.5).astype(dtype)
     q, k, v = (np.einsum("tm,hmd->htd", x, arrays[f"w_{each}"]) for each in "qkv")
     scores = q @ k.swapaxes(1, 2) / d**0.5 + random.normal(size=(n_heads, n, n)) / 3
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    attention = (powers / powers.sum(-1, keepdims=True)).astype(dtype)
+    attention = softmax(scores).astype(dtype)
     output = (attention @ v).swapaxes(0, 1).reshape(n, -1) @ arrays["w_o"]
     return {"x": x, **arrays, "attention": attention, "output": output.astype(dtype)}
 
@@ -141,8 +141,7 @@ def test_a_file_holds_no_more_numbers_than_float16_has_bytes_for():
 def test_the_mistake_in_a_large_file_is_found_though_its_pass_is_made_again(n_heads):
     own = large(width=1024, n_heads=n_heads, d=16)
     q, k, v = (np.einsum("tm,hmd->htd", own["x"], own[f"w_{each}"]) for each in "qkv")
-    powers = np.exp(q @ k.swapaxes(1, 2))  # not divided by the root of d
-    own["attention"] = powers / powers.sum(-1, keepdims=True)
+    own["attention"] = softmax(q @ k.swapaxes(1, 2))  # not divided by the root of d
     own["output"] = (own["attention"] @ v).swapaxes(0, 1).reshape(64, -1) @ own["w_o"]
     found = compare(None, own)
     assert [each.id for each in found.causes] == ["unscaled"]
@@ -176,8 +175,8 @@ def test_a_large_correct_file_is_called_correct_with_whatever_heads_it_has(is_ca
     x, w = random.normal(size=(n, width)), {each: random.normal(size=(width, width)) / width**0.5 for each in "qkvo"}
     q, k, v = (np.reshape(x @ w[each], (n, n_heads, -1)).swapaxes(0, 1) for each in "qkv")
     scores = q @ k.swapaxes(1, 2) / (width / n_heads) ** 0.5
-    powers = np.exp(np.where(np.tri(n, dtype=bool) | (not is_causal), scores, -np.inf))
-    output = (powers / powers.sum(-1, keepdims=True) @ v).swapaxes(0, 1).reshape(n, width) @ w["o"]
+    attention = softmax(np.where(np.tri(n, dtype=bool) | (not is_causal), scores, -np.inf))
+    output = (attention @ v).swapaxes(0, 1).reshape(n, width) @ w["o"]
     arrays = {"x": x, **{f"{each}_proj.weight": w[each].T for each in "qkvo"}, "output": output}
     found = compare(None, {name: each.astype(np.float32) for name, each in arrays.items()})
     assert found.first is None, str(found)

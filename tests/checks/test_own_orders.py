@@ -1,61 +1,17 @@
 """Someone's arrays beside whatever is in the order of stages: a block's norms and MLP, and an operation to come."""
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from implementations import softmax
 
 from attnviz import Parameters, attend, compare
 from attnviz.checks.explain.explanation import explain
 from attnviz.checks.uploads import UserParameters
-from attnviz.core import attention, order
-from attnviz.core.attention import attend_projected
-from attnviz.core.operations.operation import Operand, Operation
-from attnviz.core.order import StageSpec
 
 H, D, N = 2, 4, 5
 MASK = np.tri(N, dtype=bool)
-
-
-@dataclass(frozen=True)
-class ALiBi(Operation):
-    """Scores less their distance, times a slope for each head (Press et al. 2022)."""
-
-    operands = (Operand("cell"),)
-
-    def compute(self, scaled):
-        heads, queries, keys = scaled.shape[-3:]
-        slopes = 2.0 ** (-8 * np.arange(1, heads + 1) / heads)
-        return scaled - slopes[:, None, None] * np.abs(np.subtract.outer(np.arange(queries), np.arange(keys)))
-
-    def extent(self, scaled):
-        return scaled.axes, scaled.shape
-
-    def bound(self, scaled):
-        return scaled.bound + max(scaled.shape)
-
-
-@dataclass
-class BlockWithALiBi(order.LayerConfig):
-    alibi: bool = False
-
-
-@pytest.fixture(params=["in every layer", "an option of a layer"])
-def alibi(request, monkeypatch):
-    """The order of CONTRIBUTING's example: `biased` comes after `scaled`, and `masked` reads `biased`."""
-    is_option = request.param == "an option of a layer"
-    layer = []
-    for step in order.LAYER:
-        layer.append(replace(step, reads="biased|scaled mask") if step.name == "masked" else step)
-        if step.name == "scaled":
-            layer.append(StageSpec("biased", "scaled", lambda *_: ALiBi(), option="alibi" if is_option else ""))
-    monkeypatch.setattr(order, "LAYER", tuple(layer))
-    if is_option:
-        for module in (order, attention):
-            monkeypatch.setattr(module, "LayerConfig", BlockWithALiBi)
-        monkeypatch.setattr(order, "CHOICES", {**order.CHOICES, "alibi": (True,)})
-    return is_option
 
 
 def with_alibi(dtype, slope=8.0, seed=0):
@@ -73,9 +29,8 @@ def with_alibi(dtype, slope=8.0, seed=0):
     return {"q": q, "k": k, "v": v, "mask": MASK, "biased": biased, "attention": attention, "heads": attention @ v}
 
 
-def test_an_operation_that_comes_into_the_order_is_compared(alibi):
+def test_a_stage_that_a_layer_may_have_is_compared():
     arrays = with_alibi(np.float64)
-    assert ("biased" in attend(np.ones((N, D)), parameters=Parameters())) == (not alibi)
     found = explain(None, arrays).diagnosis
     assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
     assert found.first is None
@@ -85,16 +40,12 @@ def test_an_operation_that_comes_into_the_order_is_compared(alibi):
     assert explain(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
 
 
-def test_a_pass_begins_at_what_came_into_the_order_too(alibi):
+def test_a_pass_begins_at_a_stage_that_a_layer_may_have():
     arrays = with_alibi(np.float32)
     arrays["biased"] = np.where(MASK, arrays["biased"], -np.inf)
     found = explain(None, {name: arrays[name] for name in ("biased", "v", "attention", "heads")})
     assert found.diagnosis.first is None
     assert found.not_recomputed == ("v", "biased")
-    if not alibi:
-        arrays = with_alibi(np.float64)
-        trace = attend_projected(*(arrays[each] for each in "qkv"), mask=MASK)
-        assert explain(trace, {"biased": arrays["biased"]}).diagnosis.first is None
 
 
 ACTIVATIONS = {
@@ -133,8 +84,7 @@ def block(dtype, activation, *, norm="layernorm", residual=True, forgets="", see
     made = {"attn_norm": normed(given["x"], "attn_norm")}
     q, k, v = (heads_of(made["attn_norm"], each) for each in "qkv")
     scaled = np.where(MASK, q @ k.transpose(0, 2, 1) / dtype(math.sqrt(D)), -np.inf)
-    shares = np.exp(scaled - scaled.max(axis=-1, keepdims=True))
-    made["attention"] = shares / shares.sum(axis=-1, keepdims=True)
+    made["attention"] = softmax(scaled)
     made["output"] = (made["attention"] @ v).transpose(1, 0, 2).reshape(N, width) @ given["w_o"]
     entered = made["residual"] = (given["x"] if residual else 0) + made["output"]
     made["mlp_norm"] = normed(entered, "mlp_norm")

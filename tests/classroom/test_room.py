@@ -13,7 +13,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
-from attnviz.classroom import admission, commands, http
+from attnviz.classroom import commands, http, room_entry
 from attnviz.classroom import room as room_module
 from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code, new_seat, seat_age
 from attnviz.classroom.commands import Place, Takes, read, to_json
@@ -200,25 +200,6 @@ def test_a_question_takes_its_own_kind_of_answer_alone(takes, valid, invalid):
     assert not any(map(question.takes, invalid))
 
 
-def test_a_seat_changes_its_answer_once_a_second_and_may_repeat_it_at_once():
-    own = room()
-    own.apply(commands.Move(time=0.0, place=PLACES[2]))
-    for time, value, refusal in ((1.0, 0, ""), (1.1, 0, ""), (1.9, 1, "One answer a second."), (2.1, 1, "")):
-        answer = commands.Answer(time=time, seat="speaker", number=1, round=1, value=value)
-        assert own.refusal(answer) == refusal
-        if not refusal:
-            own.apply(answer)
-    assert own.question.counts == [[(1, 1)]]
-
-
-def test_a_question_whose_answer_is_shown_is_not_opened_again():
-    own = room()
-    own.apply(commands.Move(time=1.0, place=PLACES[2], is_shown=True))
-    for again in (commands.Open(time=2.0, is_open=True), commands.Again(time=2.0)):
-        assert own.refusal(again) == "The answer is shown already."
-    assert own.refusal(commands.Open(time=2.0, is_open=False)) == ""
-
-
 def test_a_room_ends_when_the_speaker_ends_it_or_two_hours_after_the_last_move():
     own, join = room(), commands.Join(time=SECONDS + 1.0, seat="late")
     with pytest.raises(RoomError, match="has ended"):
@@ -357,7 +338,7 @@ def as_new(buckets):
 
 def test_a_network_that_guesses_has_two_hours_for_what_the_arithmetic_says():
     """It asks as often as it can: a code is read at once, in its turn, or not at all."""
-    codes, now, ends, n_read, last, free = as_new(admission.CODES), 0.0, [], 0, 0.0, 0
+    codes, now, ends, n_read, last, free = as_new(room_entry.CODES), 0.0, [], 0, 0.0, 0
     while now < SECONDS:
         wait = codes.take(HOG, now)
         if wait is None:
@@ -376,7 +357,7 @@ def test_a_network_that_guesses_has_two_hours_for_what_the_arithmetic_says():
 
 @pytest.mark.parametrize("buckets", ["CODES", "SEATS", "LINKS", "NEW_ROOMS", "MESSAGES"])
 def test_no_network_does_more_than_its_burst_and_its_rate_allow(buckets):
-    own, draw, now = getattr(admission, buckets), random.Random(1), 1_000.0
+    own, draw, now = getattr(room_entry, buckets), random.Random(1), 1_000.0
     fresh, taken = as_new(own), []
     for _ in range(5 * own.burst):
         now += draw.choice([0.0, 0.0, own.seconds / 2, own.seconds * draw.randrange(4)])
@@ -393,7 +374,7 @@ def test_no_network_does_more_than_its_burst_and_its_rate_allow(buckets):
 
 
 def test_a_school_that_types_right_codes_uses_up_nothing():
-    codes = as_new(admission.CODES)
+    codes = as_new(room_entry.CODES)
     for _ in range(500):
         assert codes.take(HOG, 0.0) == 0
         codes.give_back(HOG)

@@ -20,13 +20,13 @@ from patience import PATIENCE_SECONDS
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from attnviz.classroom import admission, room_route, rooms
-from attnviz.classroom.admission import ROOMS
+from attnviz.classroom import room_entry, room_route, rooms
 from attnviz.classroom.codes import LETTERS
 from attnviz.classroom.commands import Join, Place
 from attnviz.classroom.fair_queue import FairQueue, Usage
 from attnviz.classroom.http import TokenBuckets
 from attnviz.classroom.room import MAX_COMMANDS
+from attnviz.classroom.room_entry import ROOMS
 from attnviz.classroom.room_route import stream
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
@@ -40,8 +40,8 @@ HOG, OTHER = "192.0.2.7", "192.0.2.8"
 @pytest.fixture(autouse=True)
 def _nobody_has_been_here(monkeypatch):
     for name in ("CODES", "SEATS", "LINKS", "NEW_ROOMS", "MESSAGES"):
-        own = getattr(admission, name)
-        monkeypatch.setattr(admission, name, TokenBuckets(own.burst, 1 / own.seconds, own.longest_wait))
+        own = getattr(room_entry, name)
+        monkeypatch.setattr(room_entry, name, TokenBuckets(own.burst, 1 / own.seconds, own.longest_wait))
     monkeypatch.setattr(ROOMS, "live", {})
 
 
@@ -281,10 +281,7 @@ async def test_people_who_do_not_understand_a_number_are_counted_until_they_say_
 async def test_the_counts_have_each_answers_people_and_whether_it_is_right_and_no_formula():
     settings = {"sentence": "= cat @ +", "d_model": "8", "heads": "1", "step": "softmax"}
     row = fitted_at(settings).trace["attention"].value[0, 1].tolist()
-    answers = {
-        "word": [(0, 2), (2, 1), (3, 1)],
-        "share": [(row[2], 1), (row[2] + 0.049, 1), (row[2] + 0.051, 2)],
-    }
+    answers = {"word": [(0, 2), (2, 1), (3, 1)], "share": [(row[2], 1), (row[2] + 0.049, 1), (row[2] + 0.051, 2)]}
     made, _ = await opened()
     for number, (kind, counted) in enumerate(answers.items(), start=1):
         await move(made, urlencode(settings), question={"kind": kind, "cell": "attention[0,1,2]"})
@@ -519,7 +516,7 @@ def guesses(n):
 
 @in_loop
 async def test_past_thirty_wrong_codes_those_of_a_network_are_read_in_turn_and_none_waits_long(monkeypatch):
-    monkeypatch.setattr(admission, "CODES", TokenBuckets(30, 90, 1))  # ten times as fast
+    monkeypatch.setattr(room_entry, "CODES", TokenBuckets(30, 90, 1))  # ten times as fast
     made, _ = await opened()
     begun = time.monotonic()
     wrong = [asyncio.create_task(each) for each in guesses(60)]
@@ -543,14 +540,14 @@ async def test_past_thirty_wrong_codes_those_of_a_network_are_read_in_turn_and_n
 async def test_a_right_code_uses_up_nothing_unless_it_had_to_wait(monkeypatch, wait, n_given_back):
     given_back = []
     made, _ = await opened()
-    monkeypatch.setattr(admission, "CODES", SimpleNamespace(take=lambda *_: wait, give_back=given_back.append))
+    monkeypatch.setattr(room_entry, "CODES", SimpleNamespace(take=lambda *_: wait, give_back=given_back.append))
     assert await statuses(*guesses(1), post(made["code"], do="join")) == [404, 200]
     assert given_back == [HOG] * n_given_back
 
 
 @in_loop
 async def test_new_seats_of_a_network_are_limited_and_an_earlier_seat_or_the_link_is_not_counted(monkeypatch):
-    monkeypatch.setattr(admission, "SEATS", TokenBuckets(4, 1 / 60))
+    monkeypatch.setattr(room_entry, "SEATS", TokenBuckets(4, 1 / 60))
     made, seat = await opened()
     ways = [{}, {}, {}, {}, {"seat": seat}, {"link": made["link"]}, {"network": OTHER}]
     joined = [await post(made["code"], do="join", **each) for each in ways]
@@ -567,7 +564,7 @@ async def test_an_unused_seat_is_valid_for_a_minute_and_takes_no_place(monkeypat
     assert (await post(made["code"], do="join", seat=other)).status == 200
     assert set(ROOMS.live[made["code"]].room.seats) == {made["seat"], seat}
     assert (await vote(made, last, 4)).status == 200
-    monkeypatch.setattr(admission, "SEAT_SECONDS", -1)
+    monkeypatch.setattr(room_entry, "SEAT_SECONDS", -1)
     late = post(made["code"], do="join", seat=other), vote(made, other, 4)
     assert await statuses(*late, vote(made, last, 4), vote(made, seat, 4)) == [403, 403, 200, 200]
     assert await listen(made["code"], other, 1) == []
@@ -588,10 +585,10 @@ async def test_a_seat_that_was_forgotten_while_its_stream_is_open_is_remembered_
 
 @in_loop
 async def test_a_network_sends_so_many_messages_to_a_room_and_no_more(monkeypatch):
-    assert admission.MESSAGES.burst + 2 * 60 * 60 / admission.MESSAGES.seconds < MAX_COMMANDS
+    assert room_entry.MESSAGES.burst + 2 * 60 * 60 / room_entry.MESSAGES.seconds < MAX_COMMANDS
     made, seat = await opened()
     await move(made)
-    monkeypatch.setattr(admission, "MESSAGES", TokenBuckets(3, 1 / 60))
+    monkeypatch.setattr(room_entry, "MESSAGES", TokenBuckets(3, 1 / 60))
     networks = [HOG] * 4 + [OTHER]
     points = (post(made["code"], do="point", seat=seat, cell="", network=each) for each in networks)
     assert await statuses(*points) == [200, 200, 200, 429, 200]
@@ -602,7 +599,7 @@ async def test_a_network_opens_five_rooms_a_minute_and_has_twenty_of_fifty(monke
     made = [await post("", do="make") for _ in range(6)]
     assert made[5].text.endswith("Wait 12 s.")
     assert (await post("", do="make", network=OTHER)).status == 200
-    monkeypatch.setattr(admission, "NEW_ROOMS", TokenBuckets(100, 1))
+    monkeypatch.setattr(room_entry, "NEW_ROOMS", TokenBuckets(100, 1))
     made += [await post("", do="make") for _ in range(16)]
     assert [each.status for each in made] == [200] * 5 + [429] + [200] * 15 + [400]
     assert "Your network has 20 rooms" in made[-1].text

@@ -182,16 +182,16 @@ async def test_what_is_done_while_a_process_rejoins_is_kept(redis):
         redis.stop()
         await here.do(made, command(commands.Join, seat="other phone"))
         assert made.is_apart
-        entries, answers = here._entries, [2]
+        xrange, answers = here._redis.xrange, [2]
 
-        async def slow(code):
-            found = await entries(code)
+        async def slow(stream):
+            found = await xrange(stream)
             while answers:
                 value = answers.pop()
                 await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=value))
             return found
 
-        here._entries = slow
+        here._redis.xrange = slow
         redis.start()
         await becomes(lambda: made.is_apart, False)
         await here.catch_up(made)

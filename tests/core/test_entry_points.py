@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from torchsdpa import CASES, RECORDED, inputs
 
-from attnviz import ArrayError, compare, onnx_attention, scaled_dot_product_attention, show
+from attnviz import ArrayError, compare, onnx_attention, scaled_dot_product_attention
 from attnviz.core.graph import backward
 
 TORCH = np.load(RECORDED)
@@ -99,17 +99,6 @@ def test_a_window_hides_more_of_a_mask():
     np.testing.assert_array_equal(trace["masked"].value[1][seen], (trace["scaled"].value[1] + bias)[seen])
 
 
-def test_words_stand_along_queries_and_keys():
-    q, k, v = drawn(queries=2, keys=3)
-    assert scaled_dot_product_attention(q, k, v, tokens=["the", "cat", "the"]).labels == {
-        "query": ("cat", "the"),
-        "key": ("the", "cat", "the (2)"),
-    }
-    of_two = scaled_dot_product_attention(q, k, v, tokens=(["le", "chat"], ["the", "cat", "sat"]))
-    assert of_two.labels == {"query": ("le", "chat"), "key": ("the", "cat", "sat")}
-    assert show(of_two).title == "le chat"
-
-
 Q, K, V = drawn()
 REFUSED = {
     "dropout_p must be 0": {"dropout_p": 0.1},
@@ -152,7 +141,6 @@ def test_what_does_not_fit_is_refused_with_the_rule_and_what_came(rule):
     assert rule in str(refused.value)
 
 
-OUTPUTS = ("Y", "present_key", "present_value", "qk_matmul_output")
 ONNX_ROUNDING = {"float32": 2**-22, "float16": 2**-9, "bfloat16": 2**-6}
 """Two units in the last place of 1: the evaluator rounds after each step. ONNX's own runner allows a thousandth."""
 

@@ -1,4 +1,4 @@
-"""Initialisers: their spread, their bands, and torch's very matrices."""
+"""Embeddings, positions and initialisers: what decides them, their spread, their bands, and torch's very matrices."""
 
 import hashlib
 import json
@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from attnviz import Parameters, attend
-from attnviz.core.initialisers import INITIALISERS, pytorch
-from attnviz.core.parameters import split_heads
-from attnviz.core.rng import torch_rand, torch_seeded
+from attnviz.core.initialisers import INITIALISERS, embed, pytorch, sinusoidal
+from attnviz.core.rng import stream, torch_rand, torch_seeded
 
 RECORDED = json.loads(
     (Path(__file__).parents[1] / "data" / "torch_multihead_attention.json").read_text(encoding="utf-8")
@@ -41,15 +40,6 @@ def test_a_seed_decides_and_no_two_matrices_are_the_same(name):
 def test_another_number_of_heads_only_cuts_elsewhere(name):
     for each in WHOLE:
         assert np.array_equal(whole(INITIALISERS[name](12, 2, 7), each), whole(INITIALISERS[name](12, 6, 7), each))
-
-
-def test_a_band_is_its_columns():
-    matrix = np.arange(30.0).reshape(5, 6)
-    assert [band.tolist() for band in split_heads(matrix, 3)] == [
-        matrix[:, 0:2].tolist(),
-        matrix[:, 2:4].tolist(),
-        matrix[:, 4:6].tolist(),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -115,3 +105,51 @@ def test_the_whole_pass_of_torch():
     )
     np.testing.assert_allclose(trace["attention"].value, from_hex(case["attention"]), rtol=0, atol=1e-12)
     np.testing.assert_allclose(trace["output"].value, from_hex(case["output"]), rtol=0, atol=1e-12)
+
+
+def test_a_row_depends_on_its_word_and_the_seed_alone():
+    the, cat, again = embed(["the", "cat", "the"], 8, seed=42)
+    assert the.tolist() == again.tolist() == embed(["the"], 8, seed=42)[0].tolist()
+    assert cat.tolist() == embed(["a", "cat"], 8, seed=42)[1].tolist()
+    assert not np.isclose(the, cat).any()
+    assert not np.isclose(the, embed(["The"], 8, seed=42)[0]).any()
+    assert not np.isclose(the, embed(["the"], 8, seed=43)[0]).any()
+
+
+def test_streams_of_other_names_or_seeds_are_other_streams():
+    names_and_seeds = [("token a", 1), ("token a", 2), ("token b", 1), ("w_q", 1), ("a", 11), ("1a", 1), ("1:a", 1)]
+    names_and_seeds.append(("a", 2**32 - 1))
+    assert len({stream(name, seed).random_sample() for name, seed in names_and_seeds}) == len(names_and_seeds)
+
+
+@pytest.mark.parametrize(
+    ("token", "seed", "beginning"),
+    [
+        ("cat", 42, [-0.7920177039670269, 1.674591343308471, -0.1321054170184138]),
+        ("नमस्ते", 0, [-0.34137469097086187, -0.11289297026499161, -1.8705631509208267]),
+        ("👩\u200d🔬", 2**32 - 1, [-2.7035075093451493, 0.04611534073279977, -0.028520121861609272]),
+    ],
+)
+def test_the_same_numbers_on_every_machine(token, seed, beginning):
+    """A recording, not a law: these numbers came out on the first machine (NumPy 2.4, x86-64) and must stay.
+
+    The last digit is left to the machine's own logarithm.
+    """
+    assert embed([token], 8, seed)[0, :3].tolist() == pytest.approx(beginning, rel=1e-14)
+
+
+@pytest.mark.parametrize("d_model", [2, 7, 8])
+def test_sinusoids_follow_the_formula(d_model):
+    encoded = sinusoidal(5, d_model)
+    for place in range(5):
+        for pair in range(0, d_model, 2):
+            angle = place / math.pow(10000, pair / d_model)
+            wanted = [math.sin(angle), math.cos(angle)][: d_model - pair]
+            assert encoded[place, pair : pair + 2].tolist() == pytest.approx(wanted, abs=1e-15)
+
+
+def test_place_0_is_readable_and_a_step_is_a_rotation():
+    assert sinusoidal(1, 6)[0].tolist() == [0, 1, 0, 1, 0, 1]
+    sines, cosines = sinusoidal(9, 6)[:, ::2], sinusoidal(9, 6)[:, 1::2]
+    turned = sines[:-1] * cosines[1] + cosines[:-1] * sines[1]  # sin(a + b)
+    np.testing.assert_allclose(sines[1:], turned, atol=1e-15)

@@ -1,7 +1,6 @@
 """Settings: their limits, what an error says, and what becomes of text from an address."""
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,12 +78,6 @@ LIMITS += [{"layers": 6, "d_model": 21, "n_heads": 21}, {"layers": 2, "d_model":
 @of_each("allowed", LIMITS)
 def test_the_limits_themselves_are_allowed(allowed):
     assert isinstance(trace_of(Settings(**{"sentence": "the cat", **allowed})), Trace)
-
-
-def test_a_context_gives_the_keys():
-    settings = Settings("the cat", context="sat on it")
-    assert (settings.tokens, settings.context_tokens) == (("the", "cat"), ("sat", "on", "it"))
-    assert replace(settings, context=None).context_tokens == ("the", "cat")
 
 
 NEAREST = {

@@ -1,10 +1,12 @@
 """Tokens: what stays together, what comes apart, and what never gets through."""
 
+import json
 import unicodedata
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from page import ROOT
 
 from attnviz.core.tokens import clean, first_tokens, labels, replace_word, swap_tokens, tokenize
 
@@ -17,35 +19,7 @@ ANY_TEXT = st.one_of(st.text(st.sampled_from(TRICKY), max_size=12), st.text(st.c
 
 @pytest.mark.parametrize(
     ("text", "tokens"),
-    [
-        ("the cat sat.", ["the", "cat", "sat", "."]),
-        ("  one\ttwo\n three\u3000four\u2028five ", ["one", "two", "three", "four", "five"]),
-        ("Don't! don\u2019t", ["Don't", "!", "don\u2019t"]),
-        ("'quoted' rock 'n' roll", ["'", "quoted", "'", "rock", "'", "n", "'", "roll"]),
-        ("3.5 1,000 v2.", ["3.5", "1,000", "v2", "."]),
-        ("3. a.b 5,x", ["3", ".", "a", ".", "b", "5", ",", "x"]),
-        ("well-known snake_case", ["well", "-", "known", "snake_case"]),
-        ("...", [".", ".", "."]),
-        ("café cafe\u0301", ["café", "café"]),
-        ("नमस्ते हिंदी", ["नमस्ते", "हिंदी"]),
-        ("हिं'दी", ["हिं'दी"]),
-        ("שָׁלוֹם مَرْحَبًا", ["שָׁלוֹם", "مَرْحَبًا"]),
-        ("Привет, мир", ["Привет", ",", "мир"]),
-        ("สวัสดี 안녕 ᄒ\u1161\u11ab", ["สวัสดี", "안녕", "한"]),
-        ("我爱NLP。", ["我", "爱", "NLP", "。"]),
-        ("a'中 b'1", ["a", "'", "中", "b", "'", "1"]),
-        ("👩\u200d🔬👍🏽 👨\u200d👩\u200d👧", ["👩\u200d🔬", "👍🏽", "👨\u200d👩\u200d👧"]),
-        ("👩\u200d b", ["👩\u200d", "b"]),
-        ("❤\ufe0f1\ufe0f\u20e3", ["❤\ufe0f", "1\ufe0f\u20e3"]),
-        ("👍🏻👍🏿👍", ["👍🏻", "👍🏿", "👍"]),
-        ("ﬁ ① ｈ ²", ["ﬁ", "①", "ｈ", "²"]),
-        ("🇫🇷🇩🇪🇫", ["🇫🇷", "🇩🇪", "🇫"]),
-        ("می\u200cخواهم", ["می\u200cخواهم"]),
-        ("<b>$x$", ["<", "b", ">", "$", "x", "$"]),
-        ("cat [PAD][PAD] [pad] [PA D]", ["cat", "[PAD]", "[PAD]", *"[", "pad", *"][", "PA", "D", "]"]),
-        ("", []),
-        (" \n\u200b\u202e", []),
-    ],
+    json.loads((ROOT / "tests/data/tokens.json").read_text("utf-8")),
 )
 def test_a_sentence_comes_apart_into(text, tokens):
     assert list(tokenize(text)) == [unicodedata.normalize("NFC", token) for token in tokens]

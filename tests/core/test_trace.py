@@ -1,26 +1,33 @@
-"""A pass: its stages in order, its numbers safe and computed when needed, and what a NumPy user tries with it."""
+"""A pass: its stages in order, its numbers safe and made when needed, its axes, and what a NumPy user tries with it."""
 
 import gc
+import json
 import math
 import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from cases import of_each
+from cases import of_each, spread
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from page import ROOT
 from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core import stage as stages
 from attnviz.core.arrays import Numbers
 from attnviz.core.errors import ArrayError
-from attnviz.core.graph import ancestors, forward
+from attnviz.core.graph import forward
 from attnviz.core.numerals import digits
 from attnviz.core.operations.linear import Identity, Projection
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax, SumNormalise
+from attnviz.core.selection import Axis, Selection
 from attnviz.core.terms import exact_sum
+from attnviz.examples import EXAMPLES
+from attnviz.models import MODELS
 
 PLAIN = attend(np.ones((2, 2)), parameters=Parameters())
 
@@ -32,15 +39,6 @@ def test_stages_come_in_the_order_they_are_made():
     made = ["q", "k", "v", "scores", "scaled", "mask", "masked", "attention"]
     assert stages == given + made + ["heads", "concat", "contributions", "output"]
     assert [stage.name for stage in trace_of(Settings("the cat")).stages][:3] == ["embeddings", "x", "w_q"]
-
-
-def test_every_stage_is_made_of_earlier_ones():
-    trace = trace_of(Settings("the cat", "on it", positions="sinusoidal"))
-    names = [stage.name for stage in trace.stages]
-    for place, stage in enumerate(trace.stages):
-        assert set(stage.inputs) <= set(names[:place])
-    assert trace["k"].inputs == ("context", "w_k")
-    assert trace["q"].inputs == ("x", "w_q")
 
 
 def test_a_stage_that_is_not_there_is_a_key_error_that_lists_those_that_are():
@@ -60,14 +58,7 @@ def test_cells_have_the_names_of_their_words():
 
 
 CROSS = attend(np.ones((2, 2)), np.ones((3, 2)), parameters=Parameters())
-REFUSED = {
-    "too few": ({"key": ("a", "b")}, "key must have a word for each of 3 places along that axis; got 2"),
-    "too many": ({"query": ("a", "b", "c")}, "query must have a word for each of 2 places along that axis; got 3"),
-    "of an input": ({"context_token": ("a",)}, "context_token must have a word for each of 3 places"),
-    "text": ({"query": "ab"}, "query must be a sequence of words; got str"),
-    "numbers": ({"query": [1, 2]}, "query must be a sequence of words; got list"),
-    "no axis": ({"keys": ("a", "b", "c")}, "Words stand along token, query, key, context_token, answer; got 'keys'"),
-}
+REFUSED = json.loads((ROOT / "tests/data/refused_words.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -77,41 +68,15 @@ def test_words_that_do_not_fit_an_axis_are_refused(name):
         CROSS.labelled(**words)
 
 
-def test_words_of_an_axis_that_the_pass_does_not_have_name_nothing():
-    assert CROSS.labelled(answer=["a"], key=["a", "b", "c"]).axes("k")[1].labels == ("a", "b", "c")
-    assert PLAIN.labelled(context_token=["a"]).axes("k")[1].labels == ("1", "2")
-
-
 @pytest.mark.parametrize("index", [(0,), (0, 0, 0, 0), (-1, 0, 0), (0, 3, 0), (0, 0, 99), ()])
 def test_a_cell_that_is_not_there_is_an_index_error(index):
     with pytest.raises(IndexError, match=r"scores has axes \('head', 'query', 'key'\) of lengths \(2, 3, 3\)"):
         trace_of(Settings("the cat sat")).terms("scores", index)
 
 
-def test_a_given_number_says_where_it_is_from():
-    trace = trace_of(Settings("the cat", seed=7, initialiser="xavier", positions="sinusoidal", mask="causal"))
-    assert "the word and the seed 7" in trace.terms("embeddings", (0, 0)).recipe
-    assert "sinusoidal" in trace.terms("positions", (0, 0)).recipe
-    for name in ("w_q", "w_k", "w_v", "w_o"):
-        index = (0,) * len(trace[name].shape)
-        assert "xavier" in trace.terms(name, index).recipe
-        assert "seed 7" in trace.terms(name, index).recipe
-    assert "causal" in trace.terms("mask", (0, 0)).recipe
-
-
 @pytest.mark.parametrize(
     ("value", "text"),
-    [
-        (0.0, "0.0000"),
-        (-1.5, "−1.5000"),
-        (0.00123, "0.0012"),
-        (0.00099, "9.90e−4"),
-        (999999.0, "999999.0000"),
-        (-1e6, "−1.00e6"),
-        (1e-300, "1.00e−300"),
-        (math.inf, "∞"),
-        (-math.inf, "−∞"),
-    ],
+    json.loads((ROOT / "tests/data/digits.json").read_text("utf-8")),
 )
 def test_digits(value, text):
     assert digits(value) == text
@@ -324,14 +289,6 @@ def test_a_pass_is_refused_or_all_of_its_numbers_are_finite():
     assert {"q", "scores", "contributions"} <= refused
 
 
-def test_what_cancels_in_the_output_is_refused_in_the_contributions():
-    x, w_v = np.ones((1, 2)), np.array([np.eye(2)] * 2)
-    w_o = np.array([[-1.2e308], [0], [1.2e308], [1.2e308]])
-    assert np.isfinite(attend(x, parameters=Parameters(w_v=w_v))["concat"].value @ w_o).all()
-    with pytest.raises(ArrayError, match="contributions holds numbers beyond float64"):
-        attend(x, parameters=Parameters(w_v=w_v, w_o=w_o))
-
-
 def test_a_pass_takes_little_more_memory_than_its_stages():
     draw = np.random.default_rng(0).standard_normal
     x, w_o, mask = draw((128, 32)), draw((32, 32)), np.tri(128, dtype=bool)
@@ -346,8 +303,6 @@ def test_a_pass_takes_little_more_memory_than_its_stages():
 
 
 draw = np.random.default_rng(4).standard_normal
-SELF_SHAPES = {"w_q": (2, 5, 3), "w_k": (2, 5, 3), "w_v": (2, 5, 7), "w_o": (14, 5), "b_o": (5,)}
-SELF_PARAMETERS = {name: draw(shape) for name, shape in SELF_SHAPES.items()}
 
 
 def test_a_pass_passed_on_again_holds_the_same_numbers():
@@ -357,8 +312,81 @@ def test_a_pass_passed_on_again_holds_the_same_numbers():
             np.testing.assert_array_equal(arrays[stage.name], stage.value, f"{name}: {stage.name}")
 
 
-def test_other_sentences_are_passed_on_as_attend_does():
-    sentences = draw((3, 4, 5))
-    traces = [attend(x, parameters=Parameters(**SELF_PARAMETERS), mask=np.tri(4, dtype=bool)) for x in sentences]
-    together = forward(ancestors(traces[0].stages, "output"), {"x": sentences})["output"]
-    np.testing.assert_allclose(together, [trace["output"].value for trace in traces], rtol=1e-12)
+def array(*shape):
+    return np.random.RandomState(sum(shape)).standard_normal(shape)
+
+
+PASSES = {
+    "own sentence": trace_of(Settings("the cat sat on", mask="causal")),
+    "another sentence": trace_of(Settings("the cat", context="le chat noir", d_model=6, n_heads=3)),
+    "primes": attend(
+        array(3, 13),
+        array(5, 17),
+        parameters=Parameters(
+            w_q=array(2, 13, 7), w_k=array(2, 17, 7), w_v=array(2, 17, 11), w_o=array(22, 19), b_v=array(2, 11)
+        ),
+    ),
+    "values alone are projected": attend(array(3, 4), parameters=Parameters(w_v=array(2, 4, 11))),
+    "layers of other lengths": TRACES["layers of other lengths"],
+    "groups": TRACES["groups"],
+    "built by hand": MODELS["by-hand"].at(0).trace("a b c a"),
+    **{f"{e.id} {v.id}": v.trace for e in EXAMPLES.values() for v in e.variants},
+}
+ANY_PASS = of_each("trace", PASSES)
+selections = st.builds(Selection, *[st.integers(0, 9998)] * 5)
+
+
+@ANY_PASS
+@settings(deadline=None, max_examples=8)
+@given(selection=selections)
+def test_a_selection_within_a_pass_is_a_cell_of_every_stage(trace, selection):
+    inside = selection.within(trace)
+    assert inside.within(trace) == inside
+    for stage in trace.stages:
+        cell = trace.cell_at(stage.name, inside)
+        assert all(0 <= place < n for place, n in zip(cell.index, stage.shape, strict=True))
+        assert cell == stage.cell(cell.index)
+
+
+@ANY_PASS
+def test_a_cell_that_was_picked_is_the_one_selected(trace):
+    elsewhere = Selection(1, 1, 1, 1, 1)
+    for stage in trace.stages:
+        for index in spread(stage.shape, 24):
+            cell = stage.cell(index)
+            selection = trace.selection_at(cell, elsewhere)
+            assert trace.cell_at(stage.name, selection) == cell
+            within = selection.within(trace)
+            assert trace.cell_at(stage.name, Selection.parse(str(within))) == cell, "no shorter axis moves it"
+
+
+@ANY_PASS
+def test_one_selection_is_the_same_word_and_head_in_every_stage(trace):
+    selection = Selection(1, 2, 2, 1, 1).within(trace)
+    for stage in trace.stages:
+        for axis, place in zip(stage.axes, trace.cell_at(stage.name, selection).index, strict=True):
+            expected = {"head": "head", "query": "query", "token": "query", "key": "key", "context token": "key"}
+            if axis in expected:
+                assert place == getattr(selection, expected[axis])
+
+
+def test_a_selection_of_a_longer_axis_is_the_end_of_a_shorter_one_and_stays_what_it_is():
+    trace = PASSES["built by hand"]
+    selection = trace.selection_at(trace["q_1"].cell((0, 2, 5)), Selection()).within(trace)
+    assert selection.feature == 5
+    assert [trace.cell_at(name, selection).index for name in ("q_1", "q_2")] == [(0, 2, 5), (0, 2, 4)]
+
+
+@given(st.integers(1, 7), st.integers(1, 7), st.data())
+def test_places_and_coordinates_of_an_axis_are_one_to_one(n_heads, width, data):
+    axis = Axis.of("heads * d_v", n_heads * width, n_heads=n_heads)
+    places = [axis.place(Selection(head=head, feature=i)) for head in range(n_heads) for i in range(width)]
+    assert places == list(range(axis.length))
+    place = data.draw(st.sampled_from(places))
+    assert axis.place(Selection(**axis.coordinates_at(place))) == place
+
+
+def test_an_axis_has_a_label_for_every_place():
+    assert Axis.of("head", 2, n_heads=2).labels == ("head 1", "head 2")
+    assert Axis.of("query", 2, n_heads=2, words=("the", "cat")).label(1) == "cat"
+    assert Axis.of("heads * d_v", 4, n_heads=2).labels == ("1", "2", "3", "4")

@@ -1,17 +1,26 @@
-"""The exported script computes a pass; it calls a correct one right, whatever its last bits, and a wrong one wrong."""
+"""Exported scripts compute a pass, in NumPy, PyTorch and microgpt's Python; right passes agree, wrong ones don't."""
 
 import functools
 import io
+import json
 import re
 
 import numpy as np
 import pytest
 from page import changes_of
-from passes import MODELS
+from passes import TRACES, planted
+from torchruns import RECORDED, passes
+from torchruns import run as run_torch
 
 from attnviz import Parameters, Settings, attend, trace_of
+from attnviz.core.operations.activations import GELU
+from attnviz.core.operations.norms import RMSNorm
+from attnviz.core.operations.scores import Scale
+from attnviz.core.operations.softmax import SumNormalise
 from attnviz.examples import EXAMPLES
-from attnviz.explain import export
+from attnviz.explain import export, microgpt_script
+from attnviz.explain.export import torch_script
+from attnviz.models import MODELS
 
 OWN = Settings("the cat sat on the mat")
 TINY = np.random.default_rng(1).normal(size=(3, 4, 4)) * 1e-150
@@ -30,8 +39,8 @@ PASSES = {
     "beside a large number": trace_of(OWN).with_changes(*changes_of("scores[0,0,0]=1e12;v[1,2,3]=-1e12")),
     "tiny": attend(TINY[0], parameters=Parameters(w_o=TINY[1])),
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
-    "two layers": MODELS["two layers that learnt"],
-    "a head of a layer set by hand": MODELS["two layers built by hand"].with_changes(*changes_of("heads_2[0]=0")),
+    "two layers": TRACES["two layers that learnt"],
+    "a head of a layer set by hand": TRACES["two layers built by hand"].with_changes(*changes_of("heads_2[0]=0")),
     **{f"{example.id} {variant.id}": variant.trace for example in EXAMPLES.values() for variant in example.variants},
 }
 
@@ -137,27 +146,31 @@ def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(na
             assert verdict == "Not every stage agrees."
 
 
-@pytest.mark.parametrize(
-    ("stage", "right", "wrong"),
-    [
-        ("q", "x @ w_q", "x @ w_k"),
-        ("scores", "q @ k.swapaxes(-1, -2)", "k @ q.swapaxes(-1, -2)"),
-        ("scaled", "np.sqrt(4)", "np.sqrt(8)"),
-        ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask, scaled, -1e9)"),
-        ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask.T, scaled, -np.inf)"),
-        ("attention", "axis=-1", "axis=-2"),
-        ("heads", "attention @ v", "attention.swapaxes(-1, -2) @ v"),
-        ("output", "concat @ w_o", "concat @ w_o.T"),
-    ],
-)
-def test_a_wrong_line_is_found_and_no_other(stage, right, wrong, capsys):
+WRONG_LINES = [
+    ("q", "x @ w_q", "x @ w_k"),
+    ("scores", "q @ k.swapaxes(-1, -2)", "k @ q.swapaxes(-1, -2)"),
+    ("scaled", "np.sqrt(4)", "np.sqrt(8)"),
+    ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask, scaled, -1e9)"),
+    ("masked", "np.where(mask, scaled, -np.inf)", "np.where(mask.T, scaled, -np.inf)"),
+    ("attention", "axis=-1", "axis=-2"),
+    ("heads", "attention @ v", "attention.swapaxes(-1, -2) @ v"),
+    ("output", "concat @ w_o", "concat @ w_o.T"),
+]
+
+
+def with_wrong_line(stage, right, wrong):
     trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
-    lines = "\n".join(trace.lines(stage))
-    script = export.script(trace)
+    lines, script = "\n".join(trace.lines(stage)), export.script(trace)
     assert right in lines
     assert lines in script
+    return trace, script.replace(lines, lines.replace(right, wrong))
+
+
+@pytest.mark.parametrize(("stage", "right", "wrong"), WRONG_LINES)
+def test_a_wrong_line_is_found_and_no_other(stage, right, wrong, capsys):
+    trace, script = with_wrong_line(stage, right, wrong)
     with np.errstate(all="ignore"):
-        said, verdict = run(trace, capsys, script=script.replace(lines, lines.replace(right, wrong)))
+        said, verdict = run(trace, capsys, script=script)
     assert said == {name: "DIFFERS" if name == stage else "identical" for name in computed(trace)}
     assert verdict == "Not every stage agrees."
 
@@ -197,18 +210,10 @@ def test_no_line_of_the_script_makes_float64_of_float32(name):
 
 @pytest.mark.parametrize("dtype", BEYOND)
 @pytest.mark.parametrize(
-    ("stage", "right", "wrong"),
-    [
-        ("q", "x @ w_q", "x @ w_k"),
-        ("scaled", "np.sqrt(4)", "np.sqrt(5)"),
-        ("attention", "axis=-1", "axis=-2"),
-        ("output", "concat @ w_o", "concat @ w_o.T"),
-    ],
+    ("stage", "right", "wrong"), [each for each in WRONG_LINES if each[0] in ("q", "scaled", "attention", "output")]
 )
 def test_a_wrong_pass_differs_in_any_precision_from_its_wrong_line_on(stage, right, wrong, dtype, capsys):
-    trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
-    lines = "\n".join(trace.lines(stage))
-    script = export.script(trace).replace(lines, lines.replace(right, wrong))
+    trace, script = with_wrong_line(stage, right, wrong)
     mine = implemented(trace, dtype, script)
     said, verdict = said_of(trace, {stage: value.astype(dtype) for stage, value in mine.items()}, capsys)
     assert said[stage] == "DIFFERS"
@@ -253,3 +258,76 @@ def test_the_arrays_hold_the_words():
     arrays = np.load(io.BytesIO(export.arrays(PASSES["from another sentence"])))
     assert arrays["words_query"].tolist() == ["one", "two"]
     assert arrays["words_key"].tolist() == ["drei", "vier", "fünf"]
+
+
+TORCH_PASSES = passes()
+
+
+@pytest.mark.parametrize("name", TORCH_PASSES)
+def test_the_script_is_the_one_that_ran_with_torch(name):
+    recorded = json.loads(RECORDED.read_text("utf-8"))
+    record = recorded["runs"][name]
+    assert torch_script(TORCH_PASSES[name]) == record["script"], "record it again: tests/explain/torchruns.py says how"
+    names = [stage.name for stage in TORCH_PASSES[name].stages if stage.name.startswith(("attention", "output"))]
+    assert record["printed"].splitlines() == [f"{each}: PyTorch {recorded['torch']} agrees" for each in names]
+
+
+@pytest.mark.parametrize("name", TORCH_PASSES)
+def test_where_torch_is_it_runs(name):
+    pytest.importorskip("torch")
+    assert run_torch(TORCH_PASSES[name], torch_script(TORCH_PASSES[name])).count("agrees") >= 2
+
+
+def test_where_torch_is_a_wrong_array_is_found():
+    pytest.importorskip("torch")
+    trace = TORCH_PASSES["causal"]
+    wrong = trace.with_change("attention", (0, 2, 1), trace["attention"].value[0, 2, 1] + 1e-6)
+    with pytest.raises(AssertionError):
+        run_torch(wrong, torch_script(trace))
+
+
+@pytest.mark.parametrize(
+    "trace",
+    [
+        attend(np.eye(2), parameters=Parameters()),
+        attend(np.eye(2), parameters=Parameters(*np.ones((3, 1, 2, 2)), np.ones((2, 3)))),
+        attend(np.eye(2), parameters=Parameters(*np.ones((3, 1, 2, 3)), np.ones((3, 2)))),
+        attend(np.eye(2), parameters=Parameters(*np.ones((3, 1, 2, 2)), np.eye(2)), normalise=SumNormalise),
+        trace_of(Settings("a b")).with_changes(*changes_of("scores[0,0,0]=1")),
+    ],
+)
+def test_what_torch_cannot_make_has_no_script(trace):
+    assert torch_script(trace) is None
+
+
+class Capped(Scale):
+    """A step between scores and softmax that MultiheadAttention lacks."""
+
+    in_multihead = False
+
+    def compute(self, scores):
+        return np.tanh(super().compute(scores))
+
+
+def test_each_layer_reads_its_own_mask_and_what_is_normed_for_it():
+    script = torch_script(trace_of(Settings("the cat", layers=2, norm="rmsnorm", mask="causal")))
+    read = re.findall(r'tensor\("((?:mask|attn_norm)\w*)"\)', script)
+    assert read == ["mask_1", "attn_norm_1", "attn_norm_1", "mask_2", "attn_norm_2", "attn_norm_2"]
+
+
+def test_a_pass_with_a_step_that_multihead_attention_lacks_has_no_script():
+    trace = trace_of(Settings("a b c", n_heads=2))
+    assert torch_script(trace)
+    assert torch_script(planted(trace, "scaled", Capped(trace["q"].shape[-1]))) is None
+
+
+@pytest.mark.parametrize(
+    ("stage", "operation"),
+    [("scaled", Scale(4, 1.0)), ("attn_norm", RMSNorm(0.1)), ("active", GELU()), ("attention", SumNormalise())],
+)
+def test_a_pass_that_microgpt_cannot_compute_has_no_script_of_it(stage, operation):
+    trace = MODELS["microgpt"].at(0).trace("ada")
+    assert microgpt_script.script(trace)
+    assert microgpt_script.script(planted(trace, stage, operation)) is None
+    assert microgpt_script.script(trace.with_change("mask", (0, 1), 1.0)) is None
+    assert microgpt_script.script(trace.with_change("scores", (0, 1, 1), 1.0)) is None

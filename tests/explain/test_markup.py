@@ -1,6 +1,7 @@
 """Texts: markup as runs, where what a user typed is never markup; escaping; Python in colours; numbers in English."""
 
 import ast
+import json
 import keyword
 import re
 
@@ -133,7 +134,7 @@ def test_a_word_in_the_banner_is_as_it_was_typed(word):
 
 @pytest.mark.browser
 def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_markup(visit):
-    with served("tests/sinks.py") as (address, _):
+    with served("tests/explain/sinks.py") as (address, _):
         tab = visit(address=address, afresh=True)
         page = tab.open()
         keys = [f"{sink}_{place}" for place, (sink, _) in enumerate(SHOWN)]
@@ -145,25 +146,9 @@ def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_mar
         tab.leave()  # before its server ends, which it would miss
 
 
-@pytest.mark.browser
-def test_in_a_browser_a_step_that_is_not_there_is_no_link(visit):
-    page = visit(afresh=True).open("?step=www.evil.example")
-    expect(page.get_by_role("alert")).to_contain_text(f"got 'www.evil.example', using {STEPS[0].title}.")
-    assert page.get_by_role("alert").locator("a").count() == 0
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
-    [
-        ("plain", [["", "plain"]]),
-        ("**a** and *b*", [["strong", "a"], ["", " and "], ["em", "b"]]),
-        ("`d_k` of $\\sqrt{d_k}$.", [["code", "d_k"], ["", " of "], ["math", "\\sqrt{d_k}"], ["", "."]]),
-        (
-            ":blue[**query**] :orange[key] :green[v] :violet[o]",
-            [["q", "query"], ["", " "], ["k", "key"], ["", " "], ["v", "v"], ["", " "], ["output", "o"]],
-        ),
-        ("“{word}”", [["", "“"], ["word", "{word} *x*"], ["", "”"]]),
-    ],
+    json.loads((ROOT / "tests/data/markup.json").read_text("utf-8")),
 )
 def test_each_kind_of_markup_has_its_style(text, said):
     assert runs(text, word="{word} *x*") == said

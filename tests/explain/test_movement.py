@@ -10,7 +10,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.analysis.row_ranking import ranking_of
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits
-from attnviz.explain import movement
+from attnviz.explain import change_sentences
 from attnviz.explain.flips import sentences
 
 BIG = 1.5e308
@@ -23,10 +23,10 @@ MADE = attend(
 def test_what_moved_between_numbers_near_the_end_of_float64():
     before = MADE.with_change("output", (0, 0), -BIG)
     after = before.with_change("output", (0, 0), BIG)
-    assert movement.caption(before, after, "output") == (
+    assert change_sentences.caption(before, after, "output") == (
         "Output: only the row of “a” changed, by more than 1.79e308 at most."
     )
-    assert movement.caption(MADE, MADE.with_change("output", (0, 0), 1e308), "output").endswith(
+    assert change_sentences.caption(MADE, MADE.with_change("output", (0, 0), 1e308), "output").endswith(
         "“a” changed, by 1.00e308 at most."
     )
 
@@ -42,25 +42,25 @@ def test_it_says_who_is_hidden_from_whom_and_how_many_rows_stayed():
     stayed = f"{n_still} of {n_rows} rows did not change."
     assert 0 < n_still < n_rows - 1
     assert n_still != n_rows / 2
-    assert movement.caption(before, hidden, "masked") == first + stayed
-    assert movement.caption(hidden, before, "masked") == second + stayed
+    assert change_sentences.caption(before, hidden, "masked") == first + stayed
+    assert change_sentences.caption(hidden, before, "masked") == second + stayed
 
 
 def test_what_moved_is_told_its_layer():
     before = MODELS["two layers that learnt"]
     after = before.with_change("heads_1", (1,), 0.0)
-    assert movement.caption(before, after, "masked_2").startswith("Masked scores of layer 2: the row of “")
-    assert movement.caption(before, after, "probabilities").startswith("Probabilities: the row of “")
+    assert change_sentences.caption(before, after, "masked_2").startswith("Masked scores of layer 2: the row of “")
+    assert change_sentences.caption(before, after, "probabilities").startswith("Probabilities: the row of “")
     (change,) = after.changes
-    assert movement.described(before, change) == "Head outputs of layer 1 of head 2, all of them = 0"
-    assert movement.described(before, Change("scores_2", (0, 1, 1), 2.0)) == "scores_2[head 1, saw, saw] = 2"
+    assert change_sentences.described(before, change) == "Head outputs of layer 1 of head 2, all of them = 0"
+    assert change_sentences.described(before, Change("scores_2", (0, 1, 1), 2.0)) == "scores_2[head 1, saw, saw] = 2"
 
 
 def test_slopes_near_the_end_of_float64_are_finite():
     found = gradients(MADE, "output", (0, 0))
     rows = np.array([[1.3e308, 1.3e308], [1.0, 1.0], [BIG, BIG]])  # the lengths of two are beyond float64
     found |= {"x": rows, "w_o": np.full((2, 2), -BIG)}
-    assert movement.steepest(MADE, "output", (0, 0), found) == (
+    assert change_sentences.steepest(MADE, "output", (0, 0), found) == (
         "output[a, 1] moves most with the word “c” (slope more than 1.79e308) and with the parameter "
         "w_o[1, 1] (slope −1.50e308)."
     )
@@ -71,7 +71,7 @@ def test_a_saturated_row_is_said_to_be_one_with_the_slope_that_no_score_goes_bey
     trace = models.MODELS["who-is-it"].at(0, None).trace("the animal did not cross the street because it was too wide")
     saturated = 0
     for index in np.ndindex(trace[name].shape):
-        text = movement.steepest(trace, name, index, gradients(trace, name, index))
+        text = change_sentences.steepest(trace, name, index, gradients(trace, name, index))
         row = trace[name].value[index[:-1]]
         assert ("saturated" in text) == (row.max() > 0.99)
         if "saturated" not in text:
@@ -89,7 +89,7 @@ def test_a_row_that_is_saturated_beside_a_sink_says_so_with_the_sink():
     eye = 2 * np.eye(3)[None]
     trace = attend(2 * np.eye(3), parameters=Parameters(w_q=eye, w_k=eye, w_v=eye, sinks=np.array([1.0])))
     for index in np.ndindex(trace["attention"].shape):
-        text = movement.steepest(trace, "attention", index, gradients(trace, "attention", index))
+        text = change_sentences.steepest(trace, "attention", index, gradients(trace, "attention", index))
         slopes = [
             gradients(trace, "attention", (*index[:-1], at))[trace["attention"].inputs[0]][index[:-1]]
             for at in range(3)
@@ -100,14 +100,14 @@ def test_a_row_that_is_saturated_beside_a_sink_says_so_with_the_sink():
 
 def test_a_row_that_is_set_by_hand_or_has_one_number_is_not_called_saturated():
     for trace in (MADE.with_change("attention", (0, 0, 0), 1.0), TRACES["window 0"]):
-        assert "saturated" not in movement.steepest(
+        assert "saturated" not in change_sentences.steepest(
             trace, "attention", (0, 0, 0), gradients(trace, "attention", (0, 0, 0))
         )
 
 
 def test_a_change_is_written_as_all_numbers_on_the_screen_are():
     for value, text in [(-np.inf, "−∞"), (1e10, "1e10"), (-1e-7, "−1e−7"), (0.25, "0.25")]:
-        assert movement.described(MADE, Change("masked", (0, 1, 0), value)) == f"masked[head 1, b, a] = {text}"
+        assert change_sentences.described(MADE, Change("masked", (0, 1, 0), value)) == f"masked[head 1, b, a] = {text}"
 
 
 def test_the_same_change_in_two_stages_is_told_once_if_it_is_of_the_same_place_and_turns_to_the_same_answer():

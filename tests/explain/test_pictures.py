@@ -1,16 +1,19 @@
-"""Pictures: each holds what its stage is computed from, placed so that rows and columns meet; scales and the map."""
+"""Pictures: each holds what its stage is computed from, rows and columns meet; scales, colours and the map."""
 
+import tomllib
 from itertools import product
 
 import numpy as np
 import pytest
 from cases import of_each
+from page import ROOT
 from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.core.selection import Selection
-from attnviz.explain.pictures import MAX_HEADS_APART, limits, map_of, pictures
+from attnviz.explain.pictures import MAX_HEADS_APART, NEGATIVE, POSITIVE, SHARE, limits, map_of, pictures
 from attnviz.explain.steps import entry, steps_of
+from attnviz.models import MODELS
 
 EVERYTHING = trace_of(Settings("the cat sat on", mask="causal", positions="sinusoidal"))
 
@@ -85,53 +88,53 @@ def cut(trace, slot, head):
     return matrix.T if rows_last else np.atleast_2d(matrix)
 
 
-def test_queries_keys_and_values_share_the_input_they_are_projected_from():
-    (picture,) = pictures(EVERYTHING, ("q", "k", "v"))
-    assert [[slot and slot.stage for slot in row] for row in picture.grid] == [
-        [None, "w_q", "w_k", "w_v"],
-        ["x", "q", "k", "v"],
-    ]
+LEARNT = TRACES["two layers that learnt"]
+GRIDS = {
+    "queries, keys and values share their input": (EVERYTHING, "q k v", "- w_q w_k w_v / x q k v"),
+    "keys stand above scores": (EVERYTHING, "scores", "- k / q scores"),
+    "what is computed place by place": (EVERYTHING, "masked", "scaled mask masked"),
+    "logits and their softmax": (LEARNT, "logits probabilities", "- w_u - / residual_2 logits probabilities"),
+    "a residual": (LEARNT, "residual_2", "residual_1 output_2 residual_2"),
+}
+
+
+@of_each("case", GRIDS)
+def test_matrices_stand_in_this_grid(case):
+    trace, stages, expected = case
+    (picture,) = pictures(trace, tuple(stages.split()))
+    rows = [" ".join(slot.stage if slot else "-" for slot in row) for row in picture.grid]
+    assert " / ".join(rows) == expected
+    assert picture.turns == (stages == "masked" or stages == "residual_2")
+
+
+def test_axes_and_signs_are_those_of_what_is_computed():
+    def signs(trace, *stages):
+        return [slot.sign for slot in pictures(trace, stages)[0].matrices]
+
+    ((_, keys), (queries, scores)) = pictures(EVERYTHING, ("scores",))[0].grid
+    assert [(slot.rows, slot.columns) for slot in (keys, queries, scores)] == [(2, 1), (1, 2), (1, 2)], "transposed"
+    assert signs(EVERYTHING, "masked") == ["", "where", "="]
+    assert signs(LEARNT, "logits", "probabilities") == ["×", "", "", "softmax"]
+    assert signs(LEARNT, "residual_2") == ["", "+", "="]
     context = trace_of(Settings("the cat", context="der Hund schläft"))
     assert [[slot.stage for slot in picture.matrices] for picture in pictures(context, ("q", "k", "v"))] == [
-        ["w_q", "x", "q"],
-        ["w_k", "w_v", "context", "k", "v"],
+        *(["w_q", "x", "q"], ["w_k", "w_v", "context", "k", "v"])
     ]
 
 
-def test_scores_have_the_keys_above_them_transposed():
-    (picture,) = pictures(EVERYTHING, ("scores",))
-    (_, keys), (queries, scores) = picture.grid
-    assert (keys.stage, keys.rows, keys.columns) == ("k", 2, 1)
-    assert (queries.stage, queries.rows, queries.columns) == ("q", 1, 2)
-    assert (scores.rows, scores.columns, scores.result, scores.sums) == (1, 2, True, False)
-
-
-def test_what_is_computed_place_by_place_stands_in_a_row_that_may_turn():
-    (picture,) = pictures(EVERYTHING, ("masked",))
-    assert [(slot.stage, slot.sign) for slot in picture.matrices] == [
-        ("scaled", ""),
-        ("mask", "where"),
-        ("masked", "="),
-    ]
-    assert picture.turns
-    assert not pictures(EVERYTHING, ("scores",))[0].turns
-
-
-def test_logits_stand_below_their_matrix_and_beside_their_softmax():
-    (picture,) = pictures(TRACES["two layers that learnt"], ("logits", "probabilities"))
-    assert [[slot and (slot.stage, slot.sign) for slot in row] for row in picture.grid] == [
-        [None, ("w_u", "×"), None],
-        [("residual_2", ""), ("logits", ""), ("probabilities", "softmax")],
-    ]
-
-
-def test_a_residual_stands_behind_what_entered_and_what_is_added():
-    (picture,) = pictures(TRACES["two layers that learnt"], ("residual_2",))
-    assert [(slot.stage, slot.sign) for slot in picture.matrices] == [
-        ("residual_1", ""),
-        ("output_2", "+"),
-        ("residual_2", "="),
-    ]
+def test_contributions_and_the_bias_stand_above_the_row_of_the_output_that_they_add_up_to():
+    by_hand = EVERYTHING.with_change("output", (0, 0), 3.0)
+    for trace, signs in (
+        (EVERYTHING, ["", "added up:"]),
+        (TRACES["bias"], ["", "+", "added up:"]),
+        (by_hand, ["", ""]),
+    ):
+        step, picture = drawn(trace)[-1]
+        heads, *bias, row = picture.matrices
+        assert (step.id, [slot.sign for slot in picture.matrices]) == ("output", signs)
+        assert (heads.stage, heads.rows, heads.columns) == ("contributions", 0, 2)
+        assert (row.stage, row.rows, row.columns) == ("output", None, 1)
+        assert [slot.stage for slot in bias] == ["b_o"] * (trace is TRACES["bias"])
 
 
 def test_attention_alone_shows_its_rows_sums():
@@ -150,25 +153,6 @@ def test_the_heads_stand_side_by_side_or_beyond_eight_the_selected_one(n_heads):
     else:
         assert [slot.fixed for slot in heads] == [{}]
     assert concat.stage == "concat"
-
-
-def test_contributions_stand_above_the_row_of_the_output_that_they_add_up_to():
-    *_, (step, picture) = drawn(EVERYTHING)
-    assert step.id == "output"
-    (heads,), (row,) = picture.grid
-    assert (heads.stage, heads.rows, heads.columns) == ("contributions", 0, 2)
-    assert (row.stage, row.rows, row.columns) == ("output", None, 1)
-
-
-def test_the_bias_stands_between_and_nothing_is_said_to_add_up_that_does_not():
-    *_, (_, picture) = drawn(TRACES["bias"])
-    assert [(slot.stage, slot.sign) for slot in picture.matrices] == [
-        ("contributions", ""),
-        ("b_o", "+"),
-        ("output", "added up:"),
-    ]
-    *_, (_, picture) = drawn(EVERYTHING.with_change("output", (0, 0), 3.0))
-    assert [slot.sign for slot in picture.matrices] == ["", ""]
 
 
 @of_each("name", [*TRACES])
@@ -221,3 +205,61 @@ def reached(trace, name, shown):
         else:
             waiting += trace[read].inputs
     return found
+
+
+HUES = {"q": "blue", "k": "orange", "v": "green", "output": "violet"}
+"""The theme's name for each role's colour."""
+
+THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
+THEMES = {name: THEME[name] for name in ("light", "dark")}
+
+
+def rgb(colour):
+    """Red, green and blue of a CSS colour."""
+    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def luminance(colour):
+    """The relative luminance of WCAG 2."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in rgb(colour))]
+    return np.dot(linear, (0.2126, 0.7152, 0.0722))
+
+
+def contrast(one, other):
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_of_every_colour_can_be_read_on_its_page_and_on_a_button(theme):
+    colours = THEMES[theme]
+    pages = [colours["backgroundColor"], colours["secondaryBackgroundColor"]]
+    for name in ("textColor", "linkColor", *(f"{hue}TextColor" for hue in HUES.values())):
+        assert min(contrast(colours[name], page) for page in pages) >= 4.5, name
+    assert contrast("#ffffff", colours["primaryColor"]) >= 4.5  # the text of a button, which Streamlit writes in white
+    assert min(contrast(colours["primaryColor"], page) for page in pages) >= 3  # frames and marks, by WCAG 1.4.11
+
+
+def test_negative_numbers_are_blue_positive_ones_orange_and_shares_violet():
+    red, green, blue = NEGATIVE
+    assert blue > green > red
+    red, green, blue = POSITIVE
+    assert red > green > blue
+    red, green, blue = SHARE
+    assert min(red, blue) > green
+
+
+def test_each_matrix_built_by_hand_has_a_scale_of_its_own_and_learnt_ones_side_by_side_share_one():
+    built, learnt = (model.at(0).trace(model.examples[0][1]) for model in (MODELS["by-hand"], MODELS["recall"]))
+    own, shared = (limits(trace, steps_of(trace)) for trace in (built, learnt))
+    names = ("w_q_1", "w_k_1", "w_v_1")
+    assert [own[name] for name in names] == [np.abs(built[name].value).max() for name in names]
+    assert {shared[name] for name in names} == {max(np.abs(learnt[name].value).max() for name in names)}
+
+
+def test_what_enters_a_layer_keeps_its_own_scale():
+    model = MODELS["recall"]
+    trace = model.at(0).trace(model.examples[0][1])
+    found = limits(trace, steps_of(trace))
+    assert found["x"] == found["embeddings"] < found["residual_1"] < found["residual_2"]
+    assert found["residual_1"] == found["output_1"]

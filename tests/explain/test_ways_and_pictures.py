@@ -456,6 +456,7 @@ class Reader:
         """On a phone each word is a row, and its attention weight stands in a column of its own."""
         keys = self.way.queries if self.way.keys is None else self.way.keys
         head, *rows = table
+        head = [each.replace("\u00ad", "") for each in head]  # soft hyphens
         named = [row for row in rows if row[0] in keys]
         if [row[0] for row in named] != sorted((row[0] for row in named), key=keys.index) or not named:
             yield f"the rows of a phone are {[row[0] for row in rows]}"

@@ -1,7 +1,8 @@
-"""What wrote to the residual stream: each logit is the sum of it, and each head's part that of its keys."""
+"""The residual stream taken apart: each logit is the sum of what was written, each head's part that of its keys."""
 
 import base64
 import json
+import math
 import re
 from dataclasses import replace
 
@@ -12,6 +13,7 @@ from page import changes_of
 from passes import TRACES
 from test_microgpt import own
 
+from attnviz.analysis import stream
 from attnviz.models import MODELS, statefile
 from attnviz.scene.document import continuing
 from attnviz.scene.document.continuing import writers_data
@@ -108,3 +110,43 @@ def test_what_does_not_add_up_is_not_taken_apart():
     for changes in ("logits[0,0]=1", "residual[5,3]=2"):
         assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of(changes))).trace) is None
     assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of("heads[0]=0"))).trace).by_key is None
+
+
+STREAMS = {
+    "microgpt": MODELS["microgpt"].at(0).trace("eliza"),
+    "two layers that learnt": TRACES["two layers that learnt"],
+    "a block": TRACES["a block"],
+    "two blocks with biases": TRACES["two blocks with biases"],
+    "recall": MODELS["recall"].at(0).trace("g 5 d 6 g"),
+}
+
+
+@of_each("trace", STREAMS)
+def test_the_parts_of_every_logit_add_up_to_it(trace):
+    assert stream.has_residual_stream(trace)
+    logits = trace["logits"]
+    for token in range(logits.shape[0]):
+        parts = stream.parts(trace, token)
+        for answer in range(logits.shape[1]):
+            total = math.fsum(part.values[answer] for part in parts)
+            assert total == pytest.approx(logits.value[token, answer], rel=0, abs=1e-12)
+
+
+@of_each("name", ["two layers that learnt", "a block", "two blocks with biases"])
+def test_whatever_is_set_by_hand_the_parts_add_up_or_there_are_none(name):
+    add_up = set()
+    for stage in STREAMS[name].stages:
+        number = 0 if stage.value.dtype == bool else 0.7
+        trace = STREAMS[name].with_change(stage.name, (0,) * len(stage.shape), number)
+        if stream.has_residual_stream(trace):
+            add_up.add(stage.name)
+            total = sum(part.values for part in stream.parts(trace, 0))
+            assert total == pytest.approx(trace["logits"].value[0], rel=0, abs=1e-12), stage.name
+    assert {"w_u", *(layer.names[each] for layer in trace.layers for each in ("q", "attention", "heads"))} <= add_up
+    assert not add_up & {"logits", *(layer.names["output"] for layer in trace.layers)}
+
+
+def test_what_adds_nothing_up_has_no_parts():
+    assert not stream.has_residual_stream(TRACES["two layers built by hand"])
+    assert not stream.has_residual_stream(STREAMS["microgpt"].with_change("mlp", (0, 0), 1.0))
+    assert not stream.has_residual_stream(TRACES["plain"])

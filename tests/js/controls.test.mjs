@@ -1,10 +1,14 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { openDialog } from "../../attnviz/viewer/browser/dom/popup.js";
-import { afterFrame } from "../../attnviz/viewer/browser/dom/timing.js";
+import { afterFrame, openDialog } from "../../attnviz/viewer/browser/dom/element.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
-import { areLettersKept, areLettersOn, commandOf, listenToKeys } from "../../attnviz/viewer/browser/model/shortcuts.js";
-import { turnLetters } from "../../attnviz/viewer/browser/model/shortcuts.js";
+import {
+  areLettersKept,
+  areLettersOn,
+  commandOf,
+  listenToKeys,
+  turnLetters,
+} from "../../attnviz/viewer/browser/model/shortcuts.js";
 import { bytesOf, fileName, isWhole, sizeText } from "../../attnviz/viewer/browser/views/download.js";
 import { answersOf } from "../../attnviz/viewer/browser/views/modelAnswer.js";
 import { drawMatrix } from "../../attnviz/viewer/browser/views/pieces.js";

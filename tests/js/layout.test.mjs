@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { neighbour } from "../../attnviz/viewer/browser/dom/grid.js";
-import { fit, largestThatFits } from "../../attnviz/viewer/browser/fit/fit.js";
-import { indexIn, spotOf, tiling } from "../../attnviz/viewer/browser/fit/fit.js";
+import { neighbour } from "../../attnviz/viewer/browser/dom/element.js";
+import { fit, indexIn, largestThatFits, spotOf, tiling } from "../../attnviz/viewer/browser/fit/fit.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { marksOf } from "../../attnviz/viewer/browser/views/matrixGrid.js";
 import { depthsOf, folded, inRows, nameOf } from "../../attnviz/viewer/browser/views/diagram.js";

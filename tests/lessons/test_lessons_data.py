@@ -1,10 +1,11 @@
-"""Lessons: each moment opens, what its texts say is so of its passes, and its answers come out by a second way, too."""
+"""Lessons: moments open, what texts and mistakes' pictures say is so, and answers come out by a second way, too."""
 
 import functools
 import itertools
 import json
 import math
 import re
+import tomllib
 from fractions import Fraction
 
 import msgspec
@@ -12,7 +13,9 @@ import numpy as np
 import pytest
 from cases import of_each
 from documents import whole
-from slowlessons import READINGS, evaluated, slow, slow_figure
+from page import ROOT
+from slowlessons import READINGS, evaluated, mistaken_row, slow, slow_figure
+from torchsdpa import RECORDED
 
 from attnviz import Settings, trace_of
 from attnviz.contract.lesson import Moment
@@ -22,11 +25,13 @@ from attnviz.core.numerals import digits, short
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.explain.wording import percent
 from attnviz.lessons import lesson as lessons
-from attnviz.lessons.lesson import LESSONS, Lesson, moment, passes_at
+from attnviz.lessons.cell_reference import PATTERN, LessonError, Reference, find
+from attnviz.lessons.figures import MISTAKES, OF_AN_EMPTY_ROW, mistaken_figure, with_mistake
+from attnviz.lessons.lesson import LESSONS, Lesson, MistakePicture, SweepPicture, moment, passes_at
 from attnviz.lessons.questions.answers import LINES
-from attnviz.lessons.reference import PATTERN, LessonError, Reference, find
 from attnviz.lessons.slots import _IN_WORDS, SLOT, evaluate, fill_slots, form_of, format_number, holds
 from attnviz.lessons.wrong_answers import wrong_answers
+from attnviz.scene.document.encoding import to_json
 
 MOMENTS = {
     f"{name} {number}": (name, number, each)
@@ -191,11 +196,8 @@ def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_pl
 WHOSE = re.compile(
     r"(?:where |For )(?:“(.+?)”|dimension (\d+)|(head \d+))(?: looks most|,)|“([^“”]+)” looks most at itself"
 )
-FIRST_AND_LAST = {
-    "largest": ("largest", "smallest"),
-    "smallest": ("smallest", "largest"),
-    "largest in size": ("furthest", "nearest"),
-}
+FIRST_AND_LAST = {"largest": ("largest", "smallest"), "smallest": ("smallest", "largest")}
+FIRST_AND_LAST["largest in size"] = ("furthest", "nearest")
 
 
 def is_hidden(cell, trace):
@@ -278,17 +280,7 @@ def test_the_sum_of_the_numbers_as_they_are_printed_is_right(name):
     assert abs(summed - found["question"]["right"]) <= found["question"]["tolerance"]
 
 
-VARIANTS = {
-    "plain": {"n_heads": 2, "positions": "sinusoidal"},
-    "groups": {"n_heads": 4, "sharing": "pairs", "rope": "neighbours", "qk_norm": True, "softcap": "1"},
-    "biased": {"n_heads": 2, "alibi": True},
-    "sinks": {"n_heads": 2, "sinks": "zero", "blocks": "2"},
-    "absorbed": {"n_heads": 2, "sharing": "absorbed"},
-    "absorbed, turned": {"n_heads": 2, "sharing": "absorbed", "rope": "halves"},
-    "whole": {"n_heads": 1, "d_model": 4, "initialiser": "whole"},
-    "padded": {"n_heads": 2, "mask": "padding", "mask_size": 2},
-    "all hidden": {"n_heads": 2, "mask": "padding", "mask_size": 4},
-}
+VARIANTS = json.loads((ROOT / "tests/data/lesson_variants.json").read_text("utf-8"))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
@@ -449,7 +441,7 @@ def test_the_picture_has_another_cell_selected_than_the_answer(name):
     assert found["document"]["where"]["cell"][coordinate] not in found["question"]["right"]
 
 
-def test_a_file_that_is_none_is_refused(tmp_path):
+def test_a_lesson_with_an_unknown_field_kind_or_pick_is_refused():
     good = (lessons.FOLDER / "1-who-is-it.toml").read_text("utf-8")
     for broken in (
         good + "\nmore = 1\n",
@@ -458,38 +450,23 @@ def test_a_file_that_is_none_is_refused(tmp_path):
         good.replace('pick = "largest"', 'pick = "best"', 1),
     ):
         assert broken != good
-        (tmp_path / "1-broken.toml").write_text(broken, "utf-8")
         with pytest.raises(msgspec.ValidationError):
-            lessons._read(tmp_path / "1-broken.toml")
-    (tmp_path / "1-good.toml").write_text(good, "utf-8")
-    assert isinstance(lessons._read(tmp_path / "1-good.toml"), Lesson)
+            msgspec.convert(tomllib.loads(broken), Lesson)
+    assert isinstance(msgspec.convert(tomllib.loads(good), Lesson), Lesson)
 
 
 def test_what_no_pass_has_is_refused():
     passes = opened_once("model=who-is-it&view=sheet")
-    for text in (
-        "{attention[tired, unicorn]}",
-        "{attentions[tired, animal]}",
-        "{attention[tired]}",
-        "{A.attention[tired, animal]}",
-        "{attention[tired, *]}",
-        "{count.unicorns}",
-        "{loss.without_head_9}",
-        "{attention[tired, animal]:percent}",
-        "{open('x')}",
-        "{'a'.upper()}",
-        "{().__class__}",
-    ):
+    slots = ("attention[tired, unicorn]", "attentions[tired, animal]", "attention[tired]", "A.attention[tired, animal]")
+    slots += ("attention[tired, *]", "count.unicorns", "loss.without_head_9", "attention[tired, animal]:percent")
+    for slot in (*slots, "open('x')", "'a'.upper()", "().__class__"):
         with pytest.raises(LessonError):
-            fill_slots(text, passes)
-    for at in (
-        "model=unicorn",
-        "model=who-is-it&cell=1.99.1.1.1",
-        "model=who-is-it&changes=mask[99,1]%3D0",
-        "mask=best",
-    ):
+            fill_slots(f"{{{slot}}}", passes)
+    for at in ("model=unicorn", *(f"model=who-is-it&{each}" for each in ("cell=1.99.1.1.1", "changes=mask[99,1]%3D0"))):
         with pytest.raises(LessonError):
             passes_at(at)
+    with pytest.raises(LessonError):
+        passes_at("mask=best")
     with pytest.raises(LessonError):
         holds("attention[tired, animal]", passes)
     with pytest.raises(KeyError):
@@ -502,3 +479,82 @@ def test_a_word_with_a_comma_or_a_bracket_is_named_in_quotes():
     assert {",", "]"} & {letter for word in words for letter in word}
     for place, word in enumerate(words):
         assert evaluate(f'attention["{word}", "{words[0]}"]', passes) == passes.trace()["attention"].value[0, place, 0]
+
+
+CAUSAL = "sentence=the+cat+sat+on+the+mat&heads=1&mask=causal"
+UNSEEING = "sentence=the+cat+sat+on+the+mat&heads=1&hidden=..111111"
+
+
+def laws(weights, seen):
+    """The rules that a row of weights breaks, counted one by one."""
+    if any(math.isnan(each) for each in weights):
+        return ["Every weight must be a number."]
+    hidden = math.fsum(each for each, is_seen in zip(weights, seen, strict=True) if not is_seen)
+    got = "over 99\xa0%" if 0.995 < hidden < 1 - 1e-12 else f"{100 * hidden:.0f}\xa0%"
+    broken = {
+        f"Every row must add up to 1. This one adds up to {math.fsum(weights):.2f}.": any(seen)
+        and not math.isclose(math.fsum(weights), 1),
+        f"Hidden words must get weight 0. Here they get {got}.": hidden > 1e-9,
+        "A visible word must get more than 0.": any(
+            each < 1e-9 for each, is_seen in zip(weights, seen, strict=True) if is_seen
+        ),
+    }
+    return [law for law, is_broken in broken.items() if is_broken]
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mistake):
+    passes = passes_at(UNSEEING if mistake in OF_AN_EMPTY_ROW else CAUSAL)
+    trace = passes.trace()
+    word = "sat" if mistake in OF_AN_EMPTY_ROW else "cat"
+    query = trace.labels["query"].index(word)
+    seen = trace["mask"].value[query].tolist()
+    row = with_mistake(trace, mistake, word)
+    expected = mistaken_row(mistake, trace["scaled"].value[0, query].tolist(), seen)
+    assert row.wrong.tolist() == pytest.approx(expected, abs=1e-12, nan_ok=True)
+    assert row.right.tolist() == trace["attention"].value[0, query].tolist()
+    assert row.laws == laws(expected, seen) != []
+    total = mistaken_figure(f"{mistake}.{word}.sum", trace)
+    assert total == pytest.approx(sum(expected), nan_ok=True)
+    drawn = MistakePicture(of=mistake, word=word).drawn(passes)
+    assert to_json(drawn)
+    assert drawn.wrong == [None if math.isnan(each) else pytest.approx(each) for each in expected]
+    assert drawn.hidden == [not each for each in seen]
+
+
+def test_the_right_shares_break_no_law():
+    trace = passes_at(CAUSAL).trace()
+    row = with_mistake(trace, "after", "mat")
+    assert row.laws == [], "the last word sees all, so that nothing goes wrong"
+
+
+def test_what_is_no_mistake_of_the_pass_is_refused():
+    trace = passes_at(CAUSAL).trace()
+    for mistake, word in (("after", "dog"), ("nan", "cat")):
+        with pytest.raises(LessonError):
+            with_mistake(trace, mistake, word)
+    with pytest.raises(LessonError, match="hides nothing"):
+        with_mistake(passes_at("sentence=the+cat&heads=1").trace(), "after", "cat")
+    for name in ("twice.cat.sum", "after.cat.dog"):
+        with pytest.raises(LessonError):
+            mistaken_figure(name, trace)
+
+
+def test_the_sweep_begins_where_a_lesson_says():
+    drawn = SweepPicture(d_k=64, divisor="root").drawn(passes_at(CAUSAL))
+    assert (drawn.d_k, drawn.divisor) == (64, "root")
+    assert [each.label for each in drawn.divisors] == ["not divided", "divided by √d_k", "divided by d_k"]
+    assert all(sum(each.counts) == drawn.n_pairs for divisor in drawn.divisors for each in divisor.lengths)
+
+
+def test_what_a_lesson_says_of_pytorch_and_a_row_that_sees_nothing_is_what_pytorch_gave():
+    """Its function gives zeros since 2.5, its module, which calls softmax, no numbers: both are recorded."""
+    (said,) = (each.after for each in LESSONS["masks"].moment if each.title == "A word that sees nothing")
+    module = np.load(RECORDED.with_name("torch_masks.npz"))["module, padding in front/attn_output_weights"]
+    function = np.load(RECORDED)["a row that sees nothing/output"]
+    assert np.isnan(module).any()
+    assert not np.isnan(function).any()
+    assert (function == 0).all(axis=-1).any()
+    assert "PyTorch’s softmax divides 0 by 0: NaN" in said
+    assert "its `scaled_dot_product_attention` gives 0" in said
+    assert with_mistake(passes_at(UNSEEING).trace(), "nan", "sat").library == "PyTorch’s softmax"

@@ -1,6 +1,7 @@
-"""The route of talks: moments, questions of a scene and files, answered without a session; all else is refused."""
+"""The routes of lessons and talks: moments, questions and files, answered without a session; all else is refused."""
 
 import base64
+import gzip
 import json
 import re
 import zlib
@@ -8,12 +9,15 @@ from urllib.parse import parse_qsl
 
 import msgspec
 import pytest
-from asgi import APP, ask
+from asgi import APP, ask, run
 from documents import fitted_at, whole
+from page import ROOT
 from test_talk import CAT, TALKS
 
+from attnviz.app import lesson_routes
 from attnviz.app.lesson_routes import MAX_TALK_REQUEST_BYTES, TALK_PATH
-from attnviz.contract.lesson import OpenedTalk, ShownUploads, SuggestedQuestions, WrittenFile, WrittenPage
+from attnviz.contract.lesson import Moment, OpenedTalk, ShownUploads, SuggestedQuestions, WrittenFile, WrittenPage
+from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.lessons.talk import read_json, write
 from attnviz.viewer.bundle import module
 
@@ -88,19 +92,7 @@ def test_a_pair_is_asked_whether_the_share_of_the_words_that_are_named_is_more_i
         assert asked["answer"] == ("more" if one > other else "less")
 
 
-CAT_HEADS = "sentence=the+cat+sat&heads=2"
-NUMBER = "Which number stands in {} at {}?"
-SHARE = "What share of its attention does “{}” give to “{}” in {}?"
-ELIZA = "model=microgpt&sentence=eliza"
-OWN_NUMBER = NUMBER.format("Queries", "head 2, “cat”, dimension 3")
-OFFERED = [
-    (f"{CAT_HEADS}&step=qkv&picked=q&cell=2.2.1.3.2", OWN_NUMBER, "q[1,1,2]"),
-    (f"{CAT_HEADS}&step=scores&cell=2.2.1.3.2", "What is the score of “cat” and “the” in head 2?", "scores[1,1,0]"),
-    (f"{CAT_HEADS}&step=softmax&cell=2.2.1.3.2", SHARE.format("cat", "the", "head 2"), "attention[1,1,0]"),
-    ("model=recall&step=scores-1&cell=1.3.2.1.1", "What is the score of “d” and “5” in layer 1?", "scores_1[0,2,1]"),
-    ("model=recall&step=softmax-2&cell=1.3.2.1.1", SHARE.format("d", "5", "layer 2"), "attention_2[0,2,1]"),
-    (f"{ELIZA}&step=neurons&cell=1.3.2.1.1", NUMBER.format("Firing", "“l”, neuron 1"), "active[2,0]"),
-]
+OFFERED = json.loads((ROOT / "tests/data/offered_questions.json").read_text("utf-8"))
 """For a scene the question of its number, and the number that it asks for."""
 
 
@@ -137,17 +129,13 @@ def test_nothing_is_asked_to_which_every_answer_is_right():
     assert "code" not in {each["ask"]["kind"] for each in offered}
 
 
-def test_a_file_is_written_and_read():
+def test_a_file_is_written_and_read_and_a_lesson_is_the_start_of_a_talk():
     talk = TALKS["masks"]
-    file = json.loads(post(kind="file", talk=json.loads(msgspec.json.encode(talk))).text)["file"]
+    as_json = msgspec.json.encode(talk).decode()
+    file = json.loads(post(kind="file", talk=json.loads(as_json)).text)["file"]
     assert file == write(talk)
-    assert read_json(json.dumps(json.loads(post(kind="talk", file=file).text)["talk"]).encode()) == talk
-    assert (
-        read_json(
-            json.dumps(json.loads(post(kind="talk", json=msgspec.json.encode(talk).decode()).text)["talk"]).encode()
-        )
-        == talk
-    )
+    for given in ({"file": file}, {"json": as_json}, {"lesson": "masks"}):
+        assert read_json(json.dumps(json.loads(post(kind="talk", **given).text)["talk"]).encode()) == talk
 
 
 def test_the_page_of_a_talk_needs_no_file_beside_it_and_holds_each_pass_once():
@@ -159,35 +147,22 @@ def test_the_page_of_a_talk_needs_no_file_beside_it_and_holds_each_pass_once():
     assert len(json.loads(post(kind="page", talk=twice).text)["page"]) < 1.1 * len(page)
 
 
-def test_a_lesson_comes_as_the_start_of_a_talk():
-    found = json.loads(post(kind="talk", lesson="masks").text)["talk"]
-    assert read_json(json.dumps(found).encode()) == TALKS["masks"]
+REFUSED = [b"", b"{}", b'{"kind": "riddle"}', b'{"kind": "questions", "at": "%"}', b"[" * 100_000]
+REFUSED += [b'{"kind": "talk", "file": "["}', b'{"kind": "talk", "json": "["}']
+REFUSED += [b'{"kind": "moment", "moment": %s}' % each for each in (b'{"at": 1}', b'{"at": "a=b"}')]
+REFUSED += [b'{"kind": "moment", "moment": {"at": "", "claims": []}}']
+TOO_LARGE = b'{"kind": "talk", "file": "' + b"#" * MAX_TALK_REQUEST_BYTES + b'"}'
 
 
-@pytest.mark.parametrize(
-    ("said", "status"),
-    [
-        (b"", 400),
-        (b"{}", 400),
-        (b'{"kind": "riddle"}', 400),
-        (b'{"kind": "moment", "moment": {"at": 1}}', 400),
-        (b'{"kind": "moment", "moment": {"at": "a=b"}}', 400),
-        (b'{"kind": "moment", "moment": {"at": "", "claims": []}}', 400),
-        (b'{"kind": "questions", "at": "%"}', 400),
-        (b'{"kind": "talk", "file": "["}', 400),
-        (b'{"kind": "talk", "json": "["}', 400),
-        (b"[" * 100_000, 400),
-        (b'{"kind": "talk", "file": "' + b"#" * MAX_TALK_REQUEST_BYTES + b'"}', 413),
-    ],
-)
+@pytest.mark.parametrize(("said", "status"), [*((said, 400) for said in REFUSED), (TOO_LARGE, 413)])
 def test_what_no_page_sends_is_refused_in_a_sentence(said, status):
     answer = ask(APP, TALK_PATH, "POST", body=said)
     assert answer.status == status
     assert 20 < len(answer.text) < 600
 
 
-def test_nobody_asks_for_a_talk_otherwise():
-    assert ask(APP, TALK_PATH).status == 405
+def test_each_route_has_one_method():
+    assert (ask(APP, TALK_PATH).status, ask(APP, FIRST, "POST", body=b"{}").status) == (405, 405)
 
 
 def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
@@ -196,14 +171,15 @@ def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
     talk = type(talk)(title="नमस्ते 🦜 \x00", moment=talk.moment)
     lessons = ", ".join(msgspec.json.encode(each).decode() for each in TALKS.values())
     source = f"""
-        import {{ MOST, packed, unpacked }} from "{module("talkDock").as_uri()}";
+        import {{ MAX_LINK_CHARACTERS, packed, unpacked }} from "{module("talkDock").as_uri()}";
         const given = await packed({msgspec.json.encode(talk).decode()}), json = await unpacked(given);
         const lengths = await Promise.all([{lessons}].map(async each => (await packed(each)).length));
         const refused = [];
         const bomb = await packed({{ title: "a".repeat(3e6) }});
         for (const broken of [given.slice(0, 900), given + "!", "#talk=", "#talk=é", given.replace("A", "B"), bomb])
             await unpacked(broken).catch(({{ message }}) => refused.push(message));
-        console.log(JSON.stringify([json, given, await unpacked("#other"), refused, Math.max(...lengths) < MOST]));
+        const fit = Math.max(...lengths) < MAX_LINK_CHARACTERS;
+        console.log(JSON.stringify([json, given, await unpacked("#other"), refused, fit]));
     """
     found, given, other, refused, fit = json.loads(node("--input-type=module", "--eval", source))
     assert read_json(found.encode()) == talk
@@ -213,3 +189,70 @@ def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
     assert other is None
     assert len(refused) >= 5
     assert set(refused) == {refused[0]}
+
+
+FIRST = "/moment?lesson=who-is-it&moment=1"
+
+
+def test_a_moment_is_as_it_is_declared_and_a_browser_that_has_it_is_told_so():
+    answer = ask(APP, FIRST)
+    found = json.loads(answer.text)
+    msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
+    assert (answer.status, answer.headers["content-type"]) == (200, "application/json")
+    assert "no-cache" in answer.headers["cache-control"], "after an update the browser asks for the new one"
+    again = ask(APP, FIRST, **{"if-none-match": answer.headers["etag"]})
+    assert (again.status, again.text) == (304, "")
+    other = ask(APP, FIRST.replace("moment=1", "moment=2"), **{"if-none-match": answer.headers["etag"]})
+    assert other.status == 200
+
+
+def test_it_is_compressed_for_who_can_read_that():
+    bodies = []
+
+    async def asked():
+        sent = []
+
+        async def send(message):
+            sent.append(message)
+
+        headers = [(b"host", b"127.0.0.1"), (b"accept-encoding", b"gzip, br")]
+        path, _, query = FIRST.partition("?")
+        scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": headers}
+        await APP(scope | {"query_string": query.encode()}, None, send)
+        bodies.append(b"".join(each["body"] for each in sent[1:]))
+        return dict(sent[0]["headers"])
+
+    assert run(asked())[b"content-encoding"] == b"gzip"
+    assert gzip.decompress(bodies[0]) == moment("who-is-it", 1)
+    assert len(bodies[0]) < 60_000
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("", "no such lesson"),
+        ("lesson=unicorn&moment=1", "no such lesson"),
+        ("lesson=who-is-it", "no such moment"),
+        ("lesson=who-is-it&moment=0", "no such moment"),
+        ("lesson=who-is-it&moment=99", "no such moment"),
+        ("lesson=who-is-it&moment=1.0", "no such moment"),
+        ("lesson=who-is-it&moment=%D9%A1", "no such moment"),
+        ("lesson=../../pyproject&moment=1", "no such lesson"),
+        (f"lesson={'x' * 10_000}&moment=1", "no such lesson"),
+    ],
+)
+def test_where_there_is_none_one_sentence_says_what_there_is(query, said):
+    answer = ask(APP, f"/moment?{query}")
+    assert answer.status == 404
+    assert said in answer.text
+    assert "who-is-it" in answer.text
+    assert len(answer.text) < 300, "what was asked for isn't repeated"
+
+
+def test_a_class_costs_one_pass(monkeypatch):
+    made = []
+    monkeypatch.setattr(lesson_routes, "moment", lambda *of: made.append(of) or moment(*of))
+    lesson_routes._compressed_moment.cache_clear()
+    assert len({ask(APP, "/moment?lesson=order&moment=1").text for _ in range(5)}) == 1
+    assert made == [("order", 1)]
+    assert set(LESSONS) >= {"order"}

@@ -12,8 +12,8 @@ from asgi import APP, ask
 from documents import whole
 from implementations import Implementation
 
+from attnviz.app.browser_tabs import OPEN, Tab
 from attnviz.app.lesson_routes import TALK_PATH
-from attnviz.app.tabs import OPEN, Tab
 from attnviz.checks.uploads import Layer, UploadRequest, UserStages, compared, packed, unpacked
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS

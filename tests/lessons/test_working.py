@@ -24,7 +24,7 @@ from attnviz.core.operations.online_softmax import LastQuotient, RunningMaximum,
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.scores import ALiBi, Hide, Scale, Softcap
 from attnviz.core.operations.softmax import SinkShare, Softmax, SumNormalise
-from attnviz.lessons.reference import Reference
+from attnviz.lessons.cell_reference import Reference
 from attnviz.lessons.worked_solution import FORMS, rounding, worked_solution
 
 FLAGS = {"visible": 1.0, "hidden": 0.0}
@@ -198,15 +198,3 @@ def test_each_number_is_one_that_it_is_computed_from_and_the_one_asked_for_is_no
                 del columns[2:]  # cosines and sines
             assert {text for column in columns[1:] for text in column} <= inputs | {"visible", "hidden"}, of.cell
             assert {text for _, text in alone if "×" not in text} <= inputs, of.cell
-
-
-@pytest.mark.parametrize("name", TRACES)
-def test_each_column_has_a_title_and_what_the_lines_count_stands_above_them_alone(name):
-    for of in asked_cells(TRACES[name]):
-        for (_, counted), *titles, lines in (
-            [*table.heads, table.lines] for table in worked_solution(of, digits).tables if table.heads
-        ):
-            assert all(title[:1].isupper() for _, title in titles), titles
-            if counted not in (of.trace.origin.unit, "answer"):
-                assert counted in ("dimension", "neuron", "head", "group")
-                assert not any(label.startswith(counted) for label, *_ in lines), of.cell

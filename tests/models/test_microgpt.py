@@ -8,12 +8,12 @@ import subprocess
 import sys
 from contextlib import redirect_stdout, suppress
 from itertools import pairwise
-from pathlib import Path
 from statistics import NormalDist
 
 import numpy as np
 import pytest
 from cases import of_each
+from page import ROOT
 
 from attnviz.core.changes import Change
 from attnviz.core.errors import OwnArraysError, SettingsError
@@ -31,7 +31,7 @@ from attnviz.scene.document.continuing import next_token
 from attnviz.scene.scene import OWN_MODEL, Scene
 
 MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
-LOGITS = json.loads((Path(__file__).parents[1] / "data" / "microgpt_logits.json").read_text())["logits"]
+LOGITS = json.loads((ROOT / "tests/data/microgpt_logits.json").read_text("utf-8"))["logits"]
 """After 40 held-out names, by a copy of microgpt that was given the recorded numbers of seed 0; `made` says which."""
 
 
@@ -145,13 +145,9 @@ def test_trained_on_is_said_of_the_names_that_were_drawn_and_of_no_other():
     assert choice.met("qqq", own) == "new"
     batches_of_64 = batches(MICROGPT, 2)
     next(batches_of_64)
-    drawn = {name for _ in range(10) for name in _read_back(next(batches_of_64))}
+    rows = [row for _ in range(10) for row in zip(*next(batches_of_64), strict=True)]
+    drawn = {"".join(TASK.words[place] for place in tokens[is_target][1:]) for tokens, _, is_target in rows}
     assert {name for name in listed if choice.met(name, 2, 1) == "trained on"} == drawn
-
-
-def _read_back(batch):
-    for tokens, is_target in zip(batch.tokens, batch.is_target, strict=True):
-        yield "".join(TASK.words[place] for place in tokens[is_target][1:])
 
 
 @pytest.mark.slow
@@ -248,47 +244,7 @@ def test_letters_of_any_script_agree_in_microgpts_own_python(letters, tmp_path):
     assert "All logits are attnviz's" in ran(trace, tmp_path)
 
 
-MISTAKES = {
-    "scale": [
-        ("math.sqrt(head_dim)", "head_dim"),
-        ("math.sqrt(head_dim)", "math.sqrt(n_embd)"),
-    ],
-    "softmax": [
-        ("math.exp(logit - largest)", "math.exp(largest - logit)"),
-        ("each / total", "each"),
-    ],
-    "norm": [
-        ("** -0.5", "** -1"),
-        ("a * a for a in x", "abs(a) for a in x"),
-        ("x = rmsnorm(embedded)", "x = embedded"),
-    ],
-    "bands": [
-        ("slice(h * head_dim, (h + 1) * head_dim)", "slice(0, head_dim)"),
-        ("range(n_head)", "range(n_head - 1)"),
-        ("zip(q[band], k[band])", "zip(q, k)"),
-        ("v[band] for v in values[li]", "v[band] for v in keys[li]"),
-    ],
-    "wiring": [
-        ('linear(attn_norm, own["attn_wk"])', 'linear(attn_norm, own["attn_wq"])'),
-        ('linear(attn_norm, own["attn_wv"])', 'linear(x, own["attn_wv"])'),
-        ('add(x, linear(x_attn, own["attn_wo"]))', 'linear(x_attn, own["attn_wo"])'),
-        ('linear(rmsnorm(residual), own["mlp_fc1"])', 'linear(residual, own["mlp_fc1"])'),
-        ("max(0.0, each)", "max(0.0, each) ** 2"),
-        ('linear(x, state_dict["lm_head"])', 'linear(rmsnorm(x), state_dict["lm_head"])'),
-        ("return [a + b for a, b in zip(x, y)]", "return [a - b for a, b in zip(x, y)]"),
-        ("range(n_layer):\n        own", "range(n_layer - 1):\n        own"),
-    ],
-    "cache": [
-        ("keys[li].append(", "keys[li].insert(0, "),
-        ("for k in keys[li]]", "for k in keys[li][-2:]]"),
-    ],
-    "what comes out": [
-        ('return linear(x, state_dict["lm_head"])', 'return linear(x, state_dict["lm_head"])[:-1]'),
-        ('return linear(x, state_dict["lm_head"])', 'return [math.nan for _ in linear(x, state_dict["lm_head"])]'),
-        ('return linear(x, state_dict["lm_head"])', 'return [math.nan, *linear(x, state_dict["lm_head"])[1:]]'),
-        ('enumerate(given["tokens"])', 'enumerate(given["tokens"][:-1])'),
-    ],
-}
+MISTAKES = json.loads((ROOT / "tests/data/microgpt_mistakes.json").read_text("utf-8"))
 
 
 @of_each("mistakes", MISTAKES)
@@ -303,13 +259,6 @@ def test_no_mistake_in_microgpts_own_python_agrees(mistakes, tmp_path, monkeypat
         with redirect_stdout(io.StringIO()) as printed, suppress(Exception):
             exec(planted.replace(right, wrong, 1), {"__name__": "__main__"})
         assert "All logits are" not in printed.getvalue(), wrong
-
-
-def test_what_microgpt_cannot_compute_has_no_script():
-    trace = MODEL.trace("eliza")
-    for change in (("mlp", (0, 0), 1.0), ("mask", (3, 1), 0), ("embeddings", (1, 0), 1.0)):
-        assert microgpt_script.script(trace.with_change(*change)) is None
-    assert microgpt_script.script(MODELS["recall"].at(0).trace("a 1 a")) is None
 
 
 def linear(x, w):
@@ -456,49 +405,18 @@ def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
         assert model.tokens(name) == ("BOS", *name)
 
 
-def changed(name, rows):
-    return {"state_dict": own()["state_dict"] | {name: rows}}
-
-
-def without(name):
-    return {"state_dict": {each: rows for each, rows in own()["state_dict"].items() if each != name}}
-
-
 @of_each(
     "wrong",
-    {
-        "layers": (own(n_layer=5), "at most 4 layers"),
-        "width": (own(n_embd=66, n_head=3), "n_embd, the length of the rows of wte, may be 1 to 64; got 66"),
-        "places": (own(block_size=33), "block_size, the number of rows of wpe, may be 1 to 32; got 33"),
-        "vocabulary": (own(letters="".join(map(chr, range(300, 428)))), "at most 128 tokens; got 129"),
-        "heads": (own(n_head=5), "n_head must divide n_embd, 12; got 5"),
-        "heads of no number": (own(n_head=True), "n_head must divide"),
-        "activation": (own(activation="tanh"), "activation must be relu, relu2 or gelu; got 'tanh'"),
-        "norm": (own(norm="batchnorm"), "norm must be rmsnorm or layernorm; got 'batchnorm'"),
-        "a check": (own(check=["xy", []]), "check must be \\[letters, logits\\], two lists"),
-        "letters of a check": (own(check=[["x", "w"], [0.0] * 5]), "must be among uchars, at most 8"),
-        "logits of a check": (own(check=[["x"], [0.0] * 4]), "the logits of check must have 1 rows of 5 numbers"),
-        "letters of two": (own(uchars=["x", "yz"]), "single characters"),
-        "letters twice": (own(uchars="xxyz"), "each letter once"),
-        "other letters": (own(uchars="xyz"), "wte must have 4 rows of 12 numbers; got 5 rows"),
-        "a part": (own(biases=1), "'biases' too"),
-        "a matrix": (own(**changed("layer0.attn_bq", [])), "'layer0.attn_bq' too"),
-        "no matrix": (own(**without("layer1.mlp_fc2")), "the matrix layer1.mlp_fc2; got none"),
-        "rows": (own(**changed("lm_head", [[0.0] * 12] * 4)), "lm_head must have 5 rows of 12 numbers; got 4 rows"),
-        "a row": (own(**changed("lm_head", [[0.0] * 12] * 4 + [[0.0]])), "got 5 rows, one of 1"),
-        "no row": (own(**changed("lm_head", [[0.0] * 12] * 4 + [3])), "one that is no list"),
-        "a word": (own(**changed("lm_head", [[0.0] * 11 + ["1"]] * 5)), "lm_head must hold finite numbers; got '1'"),
-        "no number": (own(**changed("lm_head", [[math.nan] * 12] * 5)), "finite numbers; got nan"),
-        "a large one": (own(**changed("lm_head", [[10**400] * 12] * 5)), "finite numbers"),
-        "half a character": (own(uchars=["\ud800", *"xyz"]), "whole characters; got '.ud800', half of one"),
-        "no states": (own(state_dict=[]), "state_dict must be an object"),
-        "no object": ([1], "an object with uchars and state_dict"),
-    },
+    json.loads((ROOT / "tests/data/wrong_state_files.json").read_text("utf-8")),
 )
 def test_what_is_wrong_with_a_state_file_is_said_in_a_sentence(wrong):
+    """Each is the parts of a file, of which matrices are changed by name; null is left out."""
     parts, message = wrong
+    if "changed" in parts:
+        matrices = own()["state_dict"] | parts["changed"]
+        parts = {"state_dict": {name: rows for name, rows in matrices.items() if rows is not None}}
     with pytest.raises(OwnArraysError, match=message):
-        model_of(parts)
+        model_of(own(**parts) if isinstance(parts, dict) else parts)
 
 
 @of_each("written", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"nonsense"])

@@ -24,7 +24,7 @@ from patience import PATIENCE_SECONDS
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 from visitor import Visitor
 
-from attnviz.app.tabs import MAX_ACTS_BYTES, MAX_LINE_BYTES
+from attnviz.app.browser_tabs import MAX_ACTS_BYTES, MAX_LINE_BYTES
 from attnviz.classroom.requests import MAX_BYTES, MAX_SPEAKER_BYTES
 from attnviz.core.limits import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS

@@ -5,7 +5,7 @@ import re
 from needs import needed
 from page import ROOT
 
-from attnviz.classroom.admission import rooms_at
+from attnviz.classroom.room_entry import rooms_at
 
 DEPLOY = ROOT / "deploy"
 

@@ -3,6 +3,7 @@
 import pytest
 from documents import document, fitted_at
 from engines import Chromium, started, until
+from needs import in_page
 from numerals import short
 from page import SENTENCE
 from tab import Tab, at
@@ -15,18 +16,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 DOCUMENT = document(fitted_at({"sentence": SENTENCE}))
 STEPS, ASKS = DOCUMENT["steps"], DOCUMENT["where"]["cell"]["query"]
 VIEWER = "[...document.querySelectorAll('*')].find((each) => each.shadowRoot?.querySelector('.viewer'))?.shadowRoot"
-SEEN = f"""(() => {{
-  const viewer = {VIEWER}, text = (selector) => viewer.querySelector(selector).textContent;
-  if (!viewer?.querySelector(".step-text h2")) return null;
-  const grids = [...viewer.querySelectorAll(".picture:not([hidden]) [role=grid]")];
-  return {{
-    place: text(".way .place"), heading: text(".step-text h2"), address: location.search,
-    grids: grids.map((grid) => [...grid.querySelectorAll("[data-row]")].map((cell) => cell.textContent)),
-    isWhole: [...viewer.querySelectorAll(".board")].every((board) => board.scrollHeight === board.clientHeight),
-    sheet: [...viewer.querySelectorAll(".sheet:not([hidden]) [data-cell^=scaled]")].map((cell) => cell.firstChild.data),
-    settings: viewer.querySelector(".settings").checkVisibility({{ visibilityProperty: true }}),
-  }};
-}})()"""
+SEEN = in_page("seen.js").replace("VIEWER", VIEWER)
 
 LINES = f"""[...{VIEWER}.querySelectorAll("button.link, .settings [title] > .name")]
   .map((each) => getComputedStyle(each).textDecoration)"""
@@ -36,27 +26,10 @@ BESIDE = f"""(() => {{
 }})()"""
 """How wide a scrollbar may be that lies over the terms but over none of their numbers."""
 
-LESSON = f"""(() => {{
-  const page = {VIEWER}, text = (selector) => page.querySelector(selector)?.textContent ?? "";
-  if (!page?.querySelector(".lesson-said h2")) return null;
-  const boxes = [...page.querySelectorAll(".lesson-said, .lesson-picture, .sheet:not([hidden])")];
-  return {{
-    place: `${{text(".about")}}, ${{text(".count")}}`, said: text(".lesson-said .verdict"), bars: text(".sweep output"),
-    isWhole: boxes.every((each) => each.scrollHeight <= each.clientHeight + 1),
-    arcs: page.querySelectorAll(".thread .arc").length, typed: page.querySelector(".typed")?.value,
-  }};
-}})()"""
+LESSON = in_page("seen_of_lesson.js").replace("VIEWER", VIEWER)
 """What a moment of a lesson shows."""
 
-UPRIGHT = """(() => {
-  const roots = [...document.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? []), range = new Range();
-  const labels = roots.flatMap((each) => [...each.querySelectorAll(".matrix :is(.long, [scope=rowgroup])")]);
-  return labels.map((label) => {
-    range.selectNodeContents(label);
-    const { width, height } = range.getBoundingClientRect();
-    return height > width;
-  });
-})()"""
+UPRIGHT = in_page("upright.js")
 """Of each label of a matrix on the page that is to stand upright, whether it does."""
 
 
@@ -71,18 +44,7 @@ def engine(request, tmp_path_factory):
         yield driven
 
 
-SEEN_IN_FILE = """(() => {
-  const root = document.querySelector(".viewer"), text = (selector) => root?.querySelector(selector)?.textContent;
-  if (!text(".step-text h2")) return null;
-  const number = (each) => each.firstChild.data;
-  return {
-    place: text(".way .place"), title: document.title,
-    refused: document.querySelector("#refused").textContent,
-    scores: [...root.querySelectorAll(".sheet:not([hidden]) [data-cell^=scores]")].map(number),
-    isPresented: document.documentElement.hasAttribute("data-presenting"), trail: text(".trail") ?? "",
-    typed: root.querySelector(".panel .by-hand input").value, focus: text(".panel h3"),
-  };
-})()"""
+SEEN_IN_FILE = in_page("seen_in_file.js")
 
 
 def test_a_page_opened_as_a_file_steps_picks_and_presents_and_says_what_it_can_not(engine, tmp_path):

@@ -1,16 +1,29 @@
-"""What `import attnviz` and the command give somebody who has read the README alone."""
+"""What somebody has who read the README alone: it, `import attnviz`, the command, what is installed, the benchmarks."""
 
+import doctest
 import importlib
+import itertools
 import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
+from urllib.parse import parse_qsl
 
 import pytest
+import visitor
+from needs import needed
+from packaging.requirements import Requirement
 from page import ROOT
 
 import attnviz
-from attnviz.__main__ import main
+from attnviz.__main__ import APP, main
+from attnviz.examples import EXAMPLES
+from attnviz.examples.printout import Agreement
+from attnviz.lessons.lesson import LESSONS
+from attnviz.models import MODELS
+from attnviz.scene.address import parse
+from attnviz.viewer.bundle import module
 
 MODULES = [each.name for each in pkgutil.walk_packages(attnviz.__path__, "attnviz.") if "__main__" not in each.name]
 
@@ -23,8 +36,8 @@ def test_every_public_name_is_listed_and_there():
 
 def test_no_module_takes_the_place_of_a_public_name(tmp_path):
     """A module directly under the package that is imported later becomes an attribute of the package."""
-    for module in MODULES:
-        importlib.import_module(module)
+    for each in MODULES:
+        importlib.import_module(each)
     for name in attnviz.__all__:
         assert callable(getattr(attnviz, name)), name
     trace = attnviz.trace_of("the cat sat")
@@ -33,7 +46,7 @@ def test_no_module_takes_the_place_of_a_public_name(tmp_path):
     assert attnviz.page(trace, tmp_path / "cat.html") > 100_000
     assert "iframe" in attnviz.show(trace)._repr_html_()
     ours = {"compare", "check", "show", "page", "record", *attnviz.__all__}
-    assert ours.isdisjoint(module.split(".")[1] for module in MODULES)
+    assert ours.isdisjoint(each.split(".")[1] for each in MODULES)
 
 
 def test_the_command_says_its_version(capsys):
@@ -69,7 +82,7 @@ assert "iframe" in show(trace)._repr_html_()
 
 def test_the_guide_to_a_new_operation_names_what_is_there():
     guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    to_write = {"attnviz/core/operations/scores.py", "attnviz/explain/steps/alibi.py"}
+    to_write = {"attnviz/core/operations/scores.py", "attnviz/explain/steps/scaling.py"}
     named = set(re.findall(r"`((?:attnviz|tests)/[\w/]+\.py)`", guide))
     assert to_write < named
     assert all((ROOT / path).exists() for path in named - to_write)
@@ -81,3 +94,128 @@ def test_the_version_stands_alike_wherever_it_stands():
     version = attnviz.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\n## {version}, " in (ROOT / "CHANGELOG.md").read_text("utf-8")
+
+
+README = (ROOT / "README.md").read_text("utf-8")
+CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+@pytest.mark.parametrize("code", CODE, ids=lambda code: code.split()[1])
+def test_its_code_runs(code, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # for what it writes
+    exec(compile(code, "README.md", "exec"), {})
+    printed = capsys.readouterr().out
+    assert printed
+    for name, number in re.findall(r"# (\w+): (\d\.\d), all others 0.0", code):
+        assert f"'{name}': np.float64({number})" in printed
+        assert printed.count("np.float64(0.0)") == len(MODELS["who-is-it"].task.answers) - 1
+
+
+def test_the_models_are_as_large_and_read_as_much_as_it_says():
+    sizes = {name: sum(array.size for array in model.at(0).arrays.values()) for name, model in MODELS.items()}
+    assert f"a model of {sizes['who-is-it']} numbers" in README
+    longest = {name: model.at(0).longest for name, model in MODELS.items() if model.at(0).positions is not None}
+    assert f"at most {longest.pop('mirror')} (Mirror), {longest.pop('recall')} (Associative recall)" in README
+    assert f"{min(longest.values())} to {max(longest.values())} tokens where they have positions" in README
+    for name in ("who-is-it", "mirror", "recall", "by-hand"):
+        assert f"**{MODELS[name].title}**" in README
+
+
+def test_there_are_as_many_lessons_of_such_length_as_it_says():
+    names = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    minutes = [each.minutes for each in LESSONS.values()]
+    count = names[len(LESSONS)]
+    assert f"in {count} short lessons" in README
+    assert f"{count} **lessons**, of {names[min(minutes)]} to {names[max(minutes)]} minutes each" in README
+
+
+def test_each_address_is_that_of_a_page_and_is_read_whole():
+    addresses = re.findall(r"https://attnviz\.example\.edu/(\w+)\?([^\"]+)", README)
+    assert addresses
+    for page, parameters in addresses:
+        assert (ROOT / "pages" / f"{page}.py").exists()
+        ours = {name: value for name, value in parse_qsl(parameters) if name != "embed"}  # which is Streamlit's
+        assert parse(ours).notices == ()
+
+
+def test_the_printed_numbers_are_counted_as_it_says():
+    every = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
+    assert (
+        f"They print {every.n_numbers:,} numbers. {every.n_to_the_digit:,} agree to the last digit: {every.n_inputs} "
+        f"of these are inputs themselves, {every.n_labels} are labels, and the others were computed again. "
+        f"{every.n_within_slack} agree within rounding; {every.n_apart} cannot come from the code shown."
+    ) in README
+
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = {name: [Requirement(each) for each in packages] for name, packages in PROJECT["optional-dependencies"].items()}
+CORE = [Requirement(each) for each in PROJECT["dependencies"]]
+RANGES = CORE + EXTRAS["app"]
+LOCK = (ROOT / "deploy" / "requirements.lock").read_text("utf-8")
+LOCKED = dict(re.findall(r"^([\w.-]+)==(\S+)", LOCK, re.M))
+MADE = "made by deploy/lock, which makes it again"
+
+
+def test_the_package_and_a_clone_ask_for_the_same():
+    cloned = {Requirement(line) for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines()}
+    assert {each for each in cloned if each.name != "pytest"} == set(RANGES), "pytest is for a clone alone"
+
+
+def test_without_the_app_numpy_and_what_writes_json_are_installed():
+    assert [each.name for each in CORE] == ["numpy", "msgspec"]
+    assert {each.name for each in EXTRAS["app"]} == set(APP)
+
+
+def test_the_lock_is_within_the_ranges():
+    for each in RANGES:
+        assert each.name in LOCKED, MADE
+        assert LOCKED[each.name] in each.specifier, f"{each.name} {LOCKED[each.name]}: the lock is {MADE}"
+
+
+def test_every_locked_package_has_its_hashes():
+    for entry in re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.M)[1:]:
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry
+
+
+def test_every_test_that_is_chosen_for_other_versions_is_there():
+    """The list is run before a release alone, so that no test of every day would miss a name."""
+    listed = (ROOT / ".ci" / "versions").read_text("utf-8").partition("CHOSEN=(")[2].partition("\n)")[0]
+    chosen = [each for line in listed.splitlines() if not line.lstrip().startswith("#") for each in line.split()]
+    assert len(chosen) > 20
+    for each in chosen:
+        pieces = [piece.split(",") for piece in re.split(r"[{}]", each)]
+        for path, _, name in (("".join(parts)).partition("::") for parts in itertools.product(*pieces)):
+            assert re.search(
+                rf"^(async )?def {name}\(" if name else "^def test_", (ROOT / path).read_text("utf-8"), re.M
+            ), each
+
+
+SHOWING = [path.relative_to(ROOT) for path in ROOT.glob("attnviz/**/*.py") if ">>> " in path.read_text("utf-8")]
+"""The modules with examples."""
+
+
+@pytest.mark.parametrize("path", sorted(SHOWING), ids=str)
+def test_what_a_docstring_shows_comes_of_it(path):
+    shown = importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
+    found = doctest.testmod(shown, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert not found.failed
+
+
+LISTED = re.findall(r"^\| `(\w+)` \|", (ROOT / "benchmarks" / "README.md").read_text("utf-8"), re.M)
+RUN = {path.stem for path in ROOT.glob("benchmarks/*.py") if "__main__" in path.read_text("utf-8")}
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_benchmark_can_be_imported(name):
+    if name in ("latency", "weight"):
+        needed("playwright")
+    assert callable(importlib.import_module(f"benchmarks.{name}").main)
+
+
+def test_a_visitor_has_as_many_templates_as_a_browser():
+    kept = re.search(r"MAX_TEMPLATES = (\d+)", module("templates").read_text("utf-8"))
+    assert int(kept[1]) == visitor.MAX_TEMPLATES
+
+
+def test_the_readme_lists_every_benchmark():
+    assert set(LISTED) == RUN

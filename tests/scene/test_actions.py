@@ -8,7 +8,7 @@ from cases import of_each
 from documents import answer_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from page import changes_of
+from page import ROOT, changes_of
 from test_scene import scenes
 from test_viewer import MEANT
 
@@ -184,15 +184,7 @@ MEANINGLESS = {
         "replace": [["1", WORD], ["unicorn", WORD], [WORD], [1, 2, 3], "1", None, {"1": WORD}, [["1"], WORD]],
     },
 }
-OF_ANOTHER_PASS = {
-    "change": [{"cell": "scores_2[0,0,0]", "value": 1}, {"cell": "q[0,0,0]"}, {"cell": "q[9,9,9]", "value": 1}],
-    "drop": [10**30, -1, 0.5, [0], 2, True],
-    "mute": [{"stage": "heads_2", "place": 0}, {"stage": "heads", "place": 10**30}, {"stage": ["heads"], "place": 0}],
-    "swap": [[0, 10**30], [0, 0], ["0", "1"], {"0": 1, "1": 0}, [True, 0]],
-    "slopes": ["output[9999,0]", "output_2[0,0]", ["output[0,0]"], {"of": "output[0,0]"}],
-    "flip": ["attention[0,0,9]", ["attention[0,0,0]"], {"of": "attention[0,0,0]"}, 0],
-    "need": [10**30, 1, False, "0", "scores[2,0,0]", "x[0,0]", ["q[0,0,0]"], {"of": "q[0,0,0]"}],
-}
+OF_ANOTHER_PASS = json.loads((ROOT / "tests/data/meaningless_acts.json").read_text("utf-8"))
 MEANINGLESS["own"] |= {name: [*each, None, [[[[]]]], "\ud83d\ude00" * 1000] for name, each in OF_ANOTHER_PASS.items()}
 
 

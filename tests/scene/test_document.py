@@ -25,8 +25,8 @@ from attnviz.contract.typescript import generated, structs_of
 from attnviz.core.changes import Change
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.examples import EXAMPLES
+from attnviz.explain.change_sentences import steepest
 from attnviz.explain.flips import FAILED
-from attnviz.explain.movement import steepest
 from attnviz.explain.payload import chunks
 from attnviz.scene.actions.session import Session
 from attnviz.scene.document.document import heads_to_send, slopes

@@ -165,14 +165,6 @@ def test_what_is_offered_is_what_there_is(scene):
         assert offers.get("model_seed", [0]) == [*MODELS[scene.source].seeds]
 
 
-def test_a_window_is_offered_in_all_but_every_sixth_layer_where_there_is_a_sixth_or_it_is_so():
-    sixth = "all but every sixth layer"
-    for n_layers, window_in, is_offered in ((5, "every layer", False), (6, "every layer", True), (2, sixth, True)):
-        scene = Scene(options=Options(d_model=4, mask="window", layers=n_layers, window_in=window_in))
-        offers = [each["value"] for each in boxes({"settings": settings_of(scene)})["window_in"]["options"]]
-        assert offers == ["every layer", "every second layer", *([sixth] if is_offered else [])]
-
-
 @pytest.mark.parametrize("is_in_a", [False, True])
 def test_the_boxes_of_a_scene_keep_nobodys_file(is_in_a):
     code = UserStages({}, "scores")

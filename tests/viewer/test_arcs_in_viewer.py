@@ -6,6 +6,7 @@ from answers import RECALL, trace_of_model
 from cases import covering
 from page import SENTENCE
 from passes import TRACES
+from sight import rectangles
 from tab import becomes, expect, parameters, resized
 
 from attnviz.core.attention import trace_of
@@ -77,33 +78,6 @@ def test_layer_1_is_above_the_words_and_layer_2_below_them(opened):
     assert said == [f"Layer {n} {purpose}" for n, purpose in enumerate(TRACE.origin.layers, start=1)]
 
 
-@pytest.mark.parametrize("asking", [6, 0])
-def test_both_layers_follow_the_word_that_asks(opened, asking):
-    page = opened(model="recall", sentence=RECALL)
-    page.get_by_role("option").nth(asking).click()
-    assert drawn(page, BELOW).keys() == {(asking, key) for key, share in enumerate(LAST[asking]) if share}
-    assert {arc: width for arc, (width, _) in drawn(page, ABOVE).items()} == {
-        arc: width for arc, (width, _) in noted(asking).items()
-    }
-
-
-def test_an_arc_of_either_layer_is_pointed_at_and_picked(opened):
-    page = opened(model="recall", sentence=RECALL)
-    first = page.locator(f'{ABOVE} [data-arc="3-2"] .target')
-    first.dispatch_event("pointerenter")
-    assert "attention_1[head 1, 6, d]" in page.locator(".status").inner_text()
-    assert [arc for arc, (_, kind) in drawn(page, ABOVE).items() if kind == "lit"] == [(3, 2)]
-    assert (8, 5) in drawn(page, BELOW), "what the last letter looks at stays in sight"
-    first.dispatch_event("pointerleave")
-    page.locator(f'{BELOW} [data-arc="8-3"] .target').dispatch_event("click")
-    assert number(page).startswith("attention_2[head 1, e (2), 6]")
-    assert parameters(page)["step"] == "softmax-2"
-    page.go_back()
-    page.locator(f'{ABOVE} [data-arc="3-2"] .target').dispatch_event("click")
-    assert number(page).startswith("attention_1[head 1, 6, d]")
-    assert parameters(page)["step"] == "softmax-1"
-
-
 _POINTS = """(all) => all.map((target) => [0.2, 0.5, 0.8].map((part) => {
   const { x, y } = target.getPointAtLength(part * target.getTotalLength()).matrixTransform(target.getScreenCTM());
   return [x, y];
@@ -123,12 +97,7 @@ def clicked(page, x, y):
     return under
 
 
-_PLACES = """() => [...document.querySelectorAll(
-  ".viewer :is(button, td, th, .matrix, .answer, .step-text, .panel, .foot)")]
-  .filter((each) => each.checkVisibility()).map((each) => {
-    const { x, y, width, height } = each.getBoundingClientRect();
-    return [x, y, width, height].map(Math.round);
-  })"""
+_PLACES = [f".viewer {each}" for each in ("button", "td", "th", ".matrix", ".answer", ".step-text", ".panel", ".foot")]
 
 
 @pytest.mark.parametrize(("address", "width"), [("?step=weighted-sum", 1366), ("", 760)])
@@ -136,12 +105,12 @@ def test_nothing_at_all_moves_under_a_mouse_that_points_at_arcs(opened, address,
     page = opened(address)
     resized(page, width, 900)
     points = [middle for _, middle, _ in page.locator(".arcs:visible .target").evaluate_all(_POINTS)]
-    before = page.evaluate(_PLACES)
+    before = rectangles(page, _PLACES)
     assert len(points) == 6
     for x, y in points:
         page.mouse.move(x, y)
         becomes(page, lambda: "attention" in page.locator(".status").inner_text(), True)
-        assert page.evaluate(_PLACES) == before, (x, y)
+        assert rectangles(page, _PLACES) == before, (x, y)
 
 
 @pytest.mark.slow
@@ -183,27 +152,6 @@ def test_the_arcs_of_a_muted_head_are_dashed_and_nothing_moves(opened):
     assert place == place_of_muted
     assert set(seen(changes="heads[1]=0")[0]) == {False}, "another head is muted"
     assert set(seen(changes="output[:]=0")[0]) == {True}, "what attention adds is"
-
-
-@pytest.mark.slow
-def test_a_click_on_a_percentage_or_a_number_of_the_first_step_opens_how_it_was_computed(opened):
-    page = opened()
-    for key, text in enumerate(page.locator(".thread .said").all_inner_texts()):
-        page.locator(".thread .said").nth(key).click()
-        assert (parameters(page)["step"], number(page).split(",")[1]) == ("softmax", " cat")
-        assert text in page.locator(".panel .story").inner_text()
-        expect(page.locator(".panel .terms, .panel table")).not_to_have_count(0)
-        page.go_back()
-        expect(page.locator(".thread.large")).to_be_attached()
-    told = page.locator(".panel .story button").all_inner_texts()
-    assert len(told) == 3
-    for place, stage in enumerate(("attention", "scaled", "scores")):
-        page.locator(".panel .story button").nth(place).click()
-        assert number(page).startswith(f"{stage}[head 1, cat, sat]")
-        assert page.locator(".panel .story").inner_text()
-        assert "step" in parameters(page)
-        page.go_back()
-        expect(page.locator(".thread.large")).to_be_attached()
 
 
 @covering(
@@ -275,10 +223,3 @@ def test_arcs_stand_above_the_words_of_the_sheet_once_the_shares_are_there(opene
     page.locator(f'{strip} [data-arc="{asking}-0"] .target').dispatch_event("click")
     assert number(page).startswith("attention[head 1, ")
     assert parameters(page)["step"] == "softmax"
-
-
-def test_no_arcs_stand_above_the_sheet_where_there_is_no_room(opened):
-    page = sheet(opened, (1280, 720), "softmax", present=True, model="who-is-it")
-    assert page.locator(".sheet tr").count() > 10
-    assert page.locator(".sheet .arcs").bounding_box() is None
-    assert drawn(page, ".sheet .arcs") == {}

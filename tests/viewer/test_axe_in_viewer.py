@@ -2,7 +2,7 @@
 
 import pytest
 from axe import violations_of_page, violations_of_viewer
-from boxes import MODEL, OWN, coloured, of
+from boxes import coloured
 from contrast import faint
 from documents import fitted_at
 from tab import at, expect, resized, step_is
@@ -34,7 +34,7 @@ ALIKE = ("Tokens", "Scaling", "Concatenation")
 """Steps of which another one has all kinds of parts."""
 
 
-def test_every_view_of_the_viewer_is_for_everyone(opened):
+def test_axe_finds_nothing_in_any_view_and_none_scrolls_sideways(opened):
     for place, (address, shown) in enumerate(VIEWS):
         page = opened(address, **shown)
         page.evaluate("() => { document.querySelector('#other').hidden = true }")  # it lies over what is low
@@ -49,7 +49,7 @@ def test_every_view_of_the_viewer_is_for_everyone(opened):
             assert violations_of_viewer(page) == [], (address, shown)
 
 
-def test_every_kind_of_step_is_for_everyone(opened):
+def test_axe_finds_nothing_in_any_kind_of_step(opened):
     seen = {"Start", "Whole pass", *ALIKE}  # the first two are views; a second layer's steps look like the first's
     for shown in ({"sentence": "the cat sat", "d_model": "4", "mask": "causal", "positions": "sinusoidal"}, RECALL):
         page = opened(**shown)
@@ -80,30 +80,7 @@ _COLOURED = """(colours) => {
 }"""
 
 
-@pytest.mark.parametrize("theme", THEMES)
-def test_the_settings_and_the_buttons_of_articles_have_contrast(drawn, theme):
-    for shown in (of(**OWN), of(**MODEL)):
-        page = drawn(**shown)
-        page.emulate_media(color_scheme=theme, reduced_motion="reduce")
-        page.get_by_role("button", name="Settings", exact=True).click()
-        page.evaluate(_ARTICLE)
-        found = faint(page)
-        page.evaluate("() => document.querySelector('.article').remove()")
-        page.keyboard.press("Escape")
-        page.emulate_media(color_scheme="light", reduced_motion="null")
-        assert found == [[], [], []]
-
-
-_ARTICLE = """() => {
-  const box = document.createElement("section"), act = document.createElement("button");
-  box.className = "article";
-  act.textContent = "In the walkthrough";
-  box.append(act);
-  document.querySelector("main").append(box);
-}"""
-
-
-def test_what_is_pressed_is_24_pixels_high_in_a_low_window_too(opened):
+def test_buttons_are_24_pixels_high_in_a_low_window_too(opened):
     page = opened(at(step="qkv-2", view="sheet"), **RECALL)
     page.add_style_tag(content=".viewer { height: 34rem !important }")  # its least
     resized(page, 1366, 640)
@@ -115,7 +92,7 @@ def test_what_is_pressed_is_24_pixels_high_in_a_low_window_too(opened):
     assert page.locator(".sheet").evaluate("(box) => box.scrollHeight <= box.clientHeight")
 
 
-def test_what_is_drawn_for_paper_is_no_second_landmark(opened):
+def test_pages_drawn_for_print_are_no_second_landmark(opened):
     page = opened(at(view="sheet"), model="who-is-it")
     page.get_by_role("button", name="Print", exact=True).click()
     expect(page.get_by_role("dialog", name="Print")).to_be_visible()
@@ -129,14 +106,10 @@ def test_what_is_drawn_for_paper_is_no_second_landmark(opened):
     assert names == 1
 
 
-def test_a_file_that_is_presented_has_its_heading(browser, tmp_path):
-    file = tmp_path / "presented.html"
-    file.write_text(show(trace_of(Settings("the cat sat", d_model=4))).html, "utf-8")
-    context = browser.new_context(offline=True)
-    page = context.new_page()
-    page.goto(f"{file.as_uri()}#step=softmax&view=sheet&present=1")
+def test_a_file_that_is_presented_has_its_heading(offline):
+    html = show(trace_of(Settings("the cat sat", d_model=4))).html
+    page = offline(html, "#step=softmax&view=sheet&present=1")
     expect(page.locator(".viewer.presenting")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_have_count(1)
     for theme in THEMES:
         assert violations_of_page(page, theme) == []
-    context.close()

@@ -5,10 +5,11 @@ import json
 
 import pytest
 from alone import MODULES, SHEET, Alone
-from tab import expect
+from tab import expect, frames
 
 from attnviz.classroom.questions import moment_at, place_in
 from attnviz.contract.classroom import CellQuestion
+from attnviz.viewer.bundle import bundle, module
 
 pytestmark = pytest.mark.browser
 
@@ -17,7 +18,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
     const main = document.querySelector("main"), kept = templates_js.makeTemplates();
     const replyOf = (moment) => ({ isDone: true, status: 200, data: kept.completeMoment(moment) });
     let shown = null;
-    window.drawn = () => new Promise(timing_js.afterFrame);
+    window.drawn = () => new Promise(element_js.afterFrame);
     // The page of a class on a phone, which has come in: a moment comes when a test sends it, by its number.
     window.phone = async (hash = "") => {
         shown?.end();
@@ -113,18 +114,25 @@ def page(tab):
 def now(**parts):
     """A class at the first place where it was led, as a phone is told."""
     return {
-        "number": 1,
-        "at": "lesson=who-is-it&moment=1",
-        "shows": 1,
-        "kind": "lesson",
-        "question": None,
-        "isOwn": False,
-        "isShown": False,
-        "round": {"number": 1, "isOpen": True},
-        "hasEnded": False,
-        "waits": False,
-        "isApart": False,
+        **{"number": 1, "at": "lesson=who-is-it&moment=1", "shows": 1, "kind": "lesson", "question": None},
+        **{"isOwn": False, "isShown": False, "round": {"number": 1, "isOpen": True}},
+        **{"hasEnded": False, "waits": False, "isApart": False},
     } | parts
+
+
+def follows(page, **parts):
+    """Tell a phone where its class is."""
+    page.evaluate("now => { told.now(now); return drawn(); }", now(**parts))
+
+
+def phone_shows(page, nth, **parts):
+    """A phone that has come in and shows a moment of the first lesson; that moment."""
+    sent = moment(f"?lesson=who-is-it&moment={nth}")
+    page.evaluate("phone()")
+    follows(page, **parts)
+    page.evaluate("sent => coming[1](sent)", sent)
+    expect(page.locator(".lesson-said")).to_be_visible()
+    return sent
 
 
 def moment(at, kind=None, cell=""):
@@ -186,11 +194,8 @@ def foot(page, name):
 
 
 def test_a_number_is_pointed_at_and_that_is_taken_back_by_one_button(page):
-    sent = moment("?lesson=who-is-it&moment=3")
+    sent = phone_shows(page, 3)
     asked, picked = sent["askedCell"], {"do": "point", "cell": "", "seat": "mine"}
-    page.evaluate("phone()")
-    page.evaluate("now => told.now(now)", now())
-    page.evaluate("sent => coming[1](sent)", sent)
     point = foot(page, "I don’t understand this")
     for is_pointed in (True, False, True, False):
         point.click()
@@ -200,14 +205,10 @@ def test_a_number_is_pointed_at_and_that_is_taken_back_by_one_button(page):
 
 
 def test_what_an_answer_is_read_off_is_pointed_at_once_it_is_shown_and_not_before(page):
-    sent = moment("?lesson=who-is-it&moment=2")
+    sent = phone_shows(page, 2)
     assert (sent["askedCell"], sent["answerCell"]) == (None, "scores[0,11,6]")
-    page.evaluate("phone()")
-    page.evaluate("now => told.now(now)", now())
-    page.evaluate("sent => coming[1](sent)", sent)
-    expect(page.locator(".lesson-said")).to_be_visible()
     expect(foot(page, "I don’t understand this")).to_be_hidden()
-    page.evaluate("now => told.now(now)", now(isShown=True))
+    follows(page, isShown=True)
     foot(page, "I don’t understand this").click()
     assert page.evaluate("posted") == [{"do": "point", "cell": "scores[0,11,6]", "seat": "mine"}]
 
@@ -215,8 +216,8 @@ def test_what_an_answer_is_read_off_is_pointed_at_once_it_is_shown_and_not_befor
 def test_a_moment_that_comes_late_is_not_shown_in_place_of_where_the_class_is(page):
     first, second = (moment(f"?lesson=who-is-it&moment={nth}") for nth in (2, 3))
     page.evaluate("phone()")
-    page.evaluate("now => told.now(now)", now())
-    page.evaluate("now => told.now(now)", now(number=2, shows=2))
+    follows(page)
+    follows(page, number=2, shows=2)
     for sent, shows in ((second, 2), (first, 1)):
         page.evaluate("([sent, shows]) => { coming[shows](sent); return drawn(); }", [sent, shows])
         page.evaluate("drawn()")
@@ -224,15 +225,12 @@ def test_a_moment_that_comes_late_is_not_shown_in_place_of_where_the_class_is(pa
 
 
 def test_who_touches_something_looks_around_until_they_go_back_to_the_class(page):
-    first, second = (moment(f"?lesson=who-is-it&moment={nth}") for nth in (2, 3))
-    page.evaluate("phone()")
-    page.evaluate("now => told.now(now)", now(isShown=True))
-    page.evaluate("sent => coming[1](sent)", first)
+    first, second = phone_shows(page, 2, isShown=True), moment("?lesson=who-is-it&moment=3")
     score = page.locator("main [data-cell='scores[0,11,6]']")
     score.click()
     expect(page.locator(".class-state")).to_have_text("you look around")
-    for elsewhere in (now(), now(number=2, shows=2)):
-        page.evaluate("now => { told.now(now); return drawn(); }", elsewhere)
+    for number in (1, 2):
+        follows(page, number=number, shows=number)
         expect(score.first).to_be_visible()  # nothing pulls them back, nor covers what they look at
         expect(page.locator(".lesson-said h2")).to_have_text(first["title"])
     foot(page, "Back to the class").click()
@@ -243,14 +241,11 @@ def test_who_touches_something_looks_around_until_they_go_back_to_the_class(page
 
 
 def test_a_word_that_is_clicked_in_the_picture_is_an_answer_until_answers_are_closed(page):
-    sent = moment("?lesson=who-is-it&moment=2")
-    page.evaluate("phone()")
-    page.evaluate("now => told.now(now)", now())
-    page.evaluate("sent => coming[1](sent)", sent)
+    phone_shows(page, 2)
     word = page.locator(".lesson-picture .names").get_by_role("button", name="street")
     word.click()
     expect(page.locator(".class-own")).to_contain_text("street is your answer.")
-    page.evaluate("now => told.now(now)", now(round={"number": 1, "isOpen": False}))
+    follows(page, round={"number": 1, "isOpen": False})
     page.locator(".lesson-picture .names").get_by_role("button", name="animal").click()
     expect(page.locator(".class-own")).to_have_text("street is your answer.")
     posted = page.evaluate("posted")
@@ -259,13 +254,9 @@ def test_a_word_that_is_clicked_in_the_picture_is_an_answer_until_answers_are_cl
 
 
 def test_who_was_in_a_class_that_has_ended_is_told_so_and_asks_no_server_any_more(page):
-    sent = moment("?lesson=who-is-it&moment=2")
-    page.evaluate("phone()")
-    page.evaluate("now => told.now(now)", now())
-    page.evaluate("sent => coming[1](sent)", sent)
-    expect(page.locator(".lesson-said")).to_be_visible()
+    phone_shows(page, 2)
     assert page.evaluate("isListening")
-    page.evaluate("now => told.now(now)", now(hasEnded=True))
+    follows(page, hasEnded=True)
     expect(page.locator(".class-end")).to_be_visible()
     expect(page.locator(".lesson-said, .class-foot button:visible")).to_have_count(0)
     assert not page.evaluate("isListening")
@@ -312,3 +303,113 @@ def test_a_speaker_sees_how_many_people_do_not_understand_which_number(page):
     expect(page.locator(".class-pointed li")).to_have_text(["3 × scores[0,1,2] at step=scores", "2 × q[0,1,2] at "])
     page.evaluate("now => tell(now)", now(audience=audience()))
     expect(page.locator(".class-bar").get_by_role("button", name="Class", exact=True)).to_be_visible()
+
+
+ASKING = """<!doctype html><meta charset="utf-8"><main></main><script type="module">
+    %s
+    const later = setTimeout, listeners = new Set(), led = [], asked = [];
+    window.setTimeout = (act, ms, ...rest) => later(act, ms / 20, ...rest);
+    const speaker = {
+        room: { code: "KTQWRM" }, message: "", isUpToDate: true,
+        now: { round: { number: 1, isOpen: true }, isShown: false, audience: { here: 2, answered: 0, counts: [[]] } },
+        shows: (place) => {
+            led.push(place.question.kind);
+            if (place.isShown) window.shown = place;
+        },
+        openAnswers: (isOpen) => led.push(isOpen ? "opens" : "closes"), again: () => led.push("again"),
+        moment: () => new Promise(answer => asked.push(answer)),
+        onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
+    };
+    const pass = {
+        stages: new Map([["q", { rule: {} }]]), isOverridden: () => false, number: () => 1,
+        nameOf: () => "q[1]", address: () => "q[0]",
+    };
+    const asking = classQuestion_js.makeClassQuestion(speaker, document.querySelector("main"), () => led.push("back"));
+    document.querySelector("main").append(asking.button, asking.menu);
+    asking.setPlace({ at: "step=softmax", selected: () => ({ pass, focus: { name: "q", index: [0] } }) });
+    Object.assign(window, {
+        led, asked, asking, speaker,
+        tell: () => { for (const each of [...listeners]) each(); },
+        join: (kind) => asking.join({ kind, cell: "q[0]" }, false),
+        come: (nth, prompt) => asked[nth]({ isDone: true, status: 200, data: { question: {
+            kind: "choose", prompt: [["", prompt]], candidates: [{ label: "a", feedback: [] }], right: [0],
+        } } }),
+    });
+</script>"""
+
+
+@pytest.fixture
+def pass_page(browser):
+    tab = Alone(browser.new_context())
+    yield tab.show(ASKING % bundle(module("classBar")), "main button")
+    tab.page.context.close()
+    assert tab.errors == []
+
+
+def test_a_question_that_does_not_come_is_asked_for_again_and_one_that_never_will_says_why(pass_page):
+    stage, count = pass_page.locator("dialog"), pass_page.locator(".class-count")
+    pass_page.evaluate("join('word')")
+    expect(count).to_have_text("The question is put …")
+    pass_page.evaluate("asked[0]({ isDone: false, status: 0, message: 'The server does not answer.', data: null })")
+    expect(count).to_have_text("The question has not come. It is asked for again in a moment.")
+    pass_page.wait_for_function("asked.length === 2")
+    pass_page.evaluate("come(1, 'Which word?')")
+    expect(stage.locator("h2")).to_have_text("Which word?")
+    expect(count).to_have_text("2 here · 0 answered")
+    pass_page.evaluate("join('number')")
+    pass_page.evaluate("asked[2]({ isDone: false, status: 400, message: 'No such cell.', data: null })")
+    expect(count).to_have_text("No such cell.")
+
+
+def test_a_late_question_is_not_shown_in_place_of_another(pass_page):
+    stage = pass_page.locator("dialog")
+    pass_page.evaluate("join('word')")
+    pass_page.keyboard.press("Escape")
+    expect(stage).to_have_count(0)
+    pass_page.evaluate("join('number')")
+    pass_page.evaluate("come(0, 'Which word?')")
+    frames(pass_page)
+    expect(stage.locator("h2")).to_have_text("")
+    pass_page.evaluate("come(1, 'Which number?')")
+    expect(stage.locator("h2")).to_have_text("Which number?")
+
+
+def test_the_refusal_of_a_question_that_was_left_closes_no_other(pass_page):
+    pass_page.get_by_role("button", name="Ask the class").click()
+    pass_page.get_by_role("button", name="Which number is it?").click()
+    pass_page.keyboard.press("Escape")
+    expect(pass_page.locator("dialog")).to_have_count(0)
+    pass_page.evaluate("join('word')")
+    pass_page.evaluate("speaker.message = 'The server refuses it.'; tell()")
+    frames(pass_page)
+    expect(pass_page.locator("dialog[open]")).to_have_count(1)
+
+
+def test_a_class_that_is_asked_again_at_once_is_not_led_back_by_the_question_before(pass_page):
+    pass_page.evaluate("join('word'); document.querySelector('dialog').close(); join('number')")
+    frames(pass_page)
+    assert pass_page.evaluate("led") == ["word", "number"]
+    pass_page.evaluate("asking.leave(); join('word')")
+    frames(pass_page)
+    pass_page.keyboard.press("Escape")
+    pass_page.wait_for_function("led.length > 3")
+    assert pass_page.evaluate("led") == ["word", "number", "word", "back"], (
+        "the class is led back once somebody closes it here"
+    )
+
+
+def test_an_answer_is_shown_where_it_was_asked_and_not_before_its_question_is_there(pass_page):
+    pass_page.evaluate("asking.setPlace({ at: 'lesson=masks&moment=2', scene: 'step=softmax', selected: () => null })")
+    pass_page.evaluate("join('word')")
+    pass_page.keyboard.press("PageDown")
+    expect(pass_page.get_by_role("button", name="Reveal")).to_have_count(0)
+    pass_page.evaluate("come(0, 'Which word?')")
+    expect(pass_page.get_by_role("button", name="Reveal")).to_be_visible()
+    assert pass_page.evaluate("[led, window.shown]") == [["word"], None]
+    pass_page.keyboard.press("PageDown")
+    expect(pass_page.locator(".verdict")).to_have_text("It is a.")
+    asked = {"kind": "word", "cell": "q[0]"}
+    assert pass_page.evaluate("shown") == {"at": "step=softmax", "question": asked, "isShown": True}
+    pass_page.get_by_role("button", name="Back to the pass").click()
+    pass_page.evaluate("join('number')")
+    expect(pass_page.locator("dialog footer button")).to_have_count(0)  # that of the question before

@@ -97,19 +97,6 @@ def another_seed(site):
 
 
 @pytest.mark.slow
-def test_enter_leaves_a_sentence_to_the_keys_of_the_view(site):
-    page = site.open(sentence="the cat sat")
-    site.run("one")
-    sentence = page.get_by_role("textbox", name="Sentence").first
-    sentence.fill("the dog sat")
-    sentence.press("Enter")
-    becomes(page, lambda: parameters(page).get("sentence"), "the dog sat")
-    assert page.evaluate("document.activeElement.className") == "view viewer"
-    page.keyboard.press("w")
-    becomes(page, lambda: parameters(page).get("view"), "sheet")
-
-
-@pytest.mark.slow
 def test_a_call_that_is_ended_late_takes_nothing_away(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
@@ -230,7 +217,7 @@ def test_where_there_is_no_pass_what_is_said_of_it_is_marked_and_comes_back(site
         assert page.locator(".audit").is_visible() != is_empty
 
 
-def test_what_no_act_does_is_asked_of_a_run(site):
+def test_what_only_the_page_can_do_asks_for_a_run(site):
     page = site.open(sentence="w " * 30, changes="scores[0,1,2]=3")
     site.run("one", "audit")
     page.evaluate("outlet('apart')")
@@ -241,16 +228,6 @@ def test_what_no_act_does_is_asked_of_a_run(site):
     expect(page.get_by_text("Set by hand:")).to_be_hidden()
     becomes(page, lambda: parameters(page).get("changes"), None)
     assert len(page.evaluate("asked")) == 2, "which is an act"
-
-
-def test_what_is_typed_as_one_leaves_is_done_and_what_is_said_is_shown(site):
-    page = site.open(sentence="the cat sat")
-    site.run("one")
-    page.get_by_role("textbox", name="Seed").fill("7.5")
-    page.evaluate("leave('one', 0)")
-    becomes(page, lambda: site.session.notes.seed, "7.5")
-    site.run("other")
-    becomes(page, lambda: "got '7.5'" in page.get_by_role("alert").inner_text(), True)
 
 
 def test_a_script_is_copied_as_it_stands(site):

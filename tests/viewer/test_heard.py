@@ -5,7 +5,7 @@ import re
 
 import pytest
 from alone import number, written
-from tab import cell, expect, parameters, resized
+from tab import cell, expect, forced_colours, parameters, resized
 
 pytestmark = pytest.mark.browser
 
@@ -29,16 +29,6 @@ def held(page):
         "() => { const { activeElement: each } = document;"
         " return each === document.body ? '' : each.ariaLabel ?? each.innerText }"
     )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("view", ["matrices", "sheet"])
-def test_steps_are_counted_aloud_as_they_are_seen(opened, view):
-    page = opened(f"?view={view}", model="microgpt", sentence="eliza")
-    for _ in range(3):
-        page.keyboard.press("PageDown")
-        seen = page.locator(".way .place").inner_text()
-        assert heard(page).startswith(f"S{seen[1:]}: ")
 
 
 def test_a_letter_that_was_written_is_heard_and_not_a_share(opened):
@@ -85,7 +75,7 @@ def test_on_a_pair_s_sheet_a_cell_says_which_pass_and_which_band_it_is_of_and_is
     assert heard(page).startswith("attention[head 1, cat, sat]: A 0.4751, B 0.0000, hidden. B − A = −0.4751.")
 
 
-def test_what_is_pinned_beside_it_and_let_go_is_announced(opened):
+def test_pinning_and_unpinning_a_pass_is_announced(opened):
     page = shown(opened(), beside="same")
     assert heard(page).startswith("A is pinned. Change anything: what you see then is B.")
     shown(page, **PAIR)
@@ -147,8 +137,7 @@ _DRAWN = """(all) => all.map((each) => {
 
 def test_bars_the_sheet_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
     page = opened("", model="microgpt", sentence="eliza")
-    try:
-        page.emulate_media(forced_colors="active")
+    with forced_colours(page):
         for bar, _, ground in page.locator(".next-letter .given").evaluate_all(_PAINTED):
             assert bar != ground
         page = opened("?step=softmax&view=sheet", **PAIR)
@@ -161,16 +150,12 @@ def test_bars_the_sheet_and_the_letters_of_a_and_b_are_seen_in_forced_colours(op
         assert len(colours) > 3
         for drawn in (".sheet td.apart", ".map .distance .bar"):
             assert page.locator(drawn).evaluate_all(_DRAWN) == [True] * page.locator(drawn).count(), drawn
-    finally:
-        page.emulate_media(forced_colors="none")
 
 
 @pytest.mark.parametrize("view", ["sheet", "sheet&present=1"])
 def test_a_column_of_two_words_is_called_by_both(opened, view):
     page = opened(
-        f"?step=softmax&view={view}",
-        sentence="the cat sat on the mat",
-        beside="sentence=the cat sat on the rug",
+        f"?step=softmax&view={view}", sentence="the cat sat on the mat", beside="sentence=the cat sat on the rug"
     )
     names = page.locator(".sheet tr.names th button").all_inner_texts()
     assert names.count("rug / mat") == 1
@@ -216,7 +201,7 @@ _OF_WORDS = """async () => {
 
 
 @pytest.mark.slow
-def test_of_letters_nothing_speaks_of_words(opened):
+def test_a_model_of_letters_never_speaks_of_words(opened):
     pair = {"beside": "sentence=elina"}
     for shown, address in (({}, "?view=matrices"), (pair, "?view=sheet")):  # a pair's sheet has all that one of one has
         page = opened(address, model="microgpt", sentence="eliza", **shown)

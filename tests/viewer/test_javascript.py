@@ -8,6 +8,7 @@ import re
 import tomllib
 from collections import Counter
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -15,12 +16,13 @@ from documents import document, fitted_at
 from numerals import short
 from page import ROOT
 from passes import TRACES
+from pools import read
 from rules import said
 
 from attnviz.core.numerals import digits, tex
 from attnviz.explain.steps import ENTRIES
 from attnviz.explain.wording import percent
-from attnviz.viewer.bundle import bundle, module
+from attnviz.viewer.site.page import pooled
 
 _THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
 THEMES = {name: _THEME[name] for name in ("light", "dark")}
@@ -40,13 +42,6 @@ def test_node_s_own_tests_pass(node, subtests):
     for report in reports:
         with subtests.test(report["name"]):
             assert not report["error"], report["error"]
-
-
-def test_the_joined_modules_are_one_component(node, tmp_path):
-    file = tmp_path / "component.mjs"
-    file.write_text(bundle(module("component")), "utf-8")
-    source = f'import("{file.as_uri()}").then((all) => console.log(Object.keys(all) + typeof all.default))'
-    assert node("--eval", source) == "defaultfunction\n"
 
 
 def test_a_fraction_is_written_in_hundredths_alike_and_halves_are_rounded_up(called):
@@ -79,17 +74,6 @@ def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
     small = [1e-3, 9.995e-4, 9.994e-4, -1e-3, -9.999e-4, 1e-300, 1.125e-4, 2.0**-13, 3 * 2.0**-14]
     numbers = [*ties, *finer, *edges, *spread, *large, *small]
     assert called("numeral", way.__name__, [[number] for number in numbers]) == list(map(way, numbers))
-
-
-def test_numbers_below_zero_are_blue_and_those_above_red_and_shares_violet(called):
-    colours = sent_colours()
-    for theme in THEMES.values():
-        page = colours | {"page": channels(theme["backgroundColor"])}
-        scales = [(-1, "signed"), (1, "signed"), (1, "share")]
-        low, high, share = called("colour", "background", [[n, {"scale": s, "limit": 1}, page] for n, s in scales])
-        assert low[2] > low[1] > low[0], "blue"
-        assert high[0] > high[1] > high[2], "vermilion"
-        assert share[2] > share[0] > share[1], "violet"
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -178,3 +162,44 @@ def oklab(colour):
         [0.0259040371, 0.7827717662, -0.8086757660],
     ]
     return np.array(to_lab) @ np.cbrt(np.array(to_cones) @ linear)
+
+
+POOL = ROOT / "attnviz" / "viewer" / "browser" / "shell" / "templates.js"
+ROWS = (["0.25 " * 30], {"values": ["a" * 90, 1, 1.0, True, None, 0.0, -0.0]}, "b" * 200)
+SCALARS = (None, True, False, 0, 1, 1.0, 0.0, -0.0, 0.1, "", "a", "é")
+
+
+def random_data(random, depth=4):
+    """Data of any shape, in which rows occur again."""
+    kind = random.randrange(4 if depth else 2)
+    if kind < 2:
+        return random.choice(ROWS if kind else SCALARS)
+    parts = [random_data(random, depth - 1) for _ in range(random.randrange(5))]
+    return parts if kind == 2 else {f"{random.choice('abc')}{place}": part for place, part in enumerate(parts)}
+
+
+def test_data_is_what_it_was():
+    random = Random(0)
+    for _ in range(300):
+        data = random_data(random)
+        twice = [data, {"again": data}]
+        assert json.dumps(read(pooled(twice))) == json.dumps(twice), "1 is not 1.0, and the order is kept"
+
+
+def test_what_occurs_again_is_written_once():
+    for row in ROWS:
+        made = pooled([[row, place] for place in range(4)])
+        assert json.dumps(made).count(json.dumps(row)) == 1
+        assert len(made["parts"]) == 1
+
+
+def test_a_browser_reads_what_python_wrote(node, tmp_path):
+    row = {"values": ["é" * 60, 0.1, -0.0, None], "of": {"text": "x" * 120}}
+    data = [row, {"own": row["of"], "rows": [row, row]}, [], {}, 1, True]
+    (tmp_path / "pool.json").write_text(json.dumps(pooled(data)), "utf-8")
+    code = f"""
+import {{ readFileSync }} from "node:fs";
+const {{ unpool }} = await import("{POOL.as_uri()}");
+console.log(JSON.stringify(unpool(JSON.parse(readFileSync("{tmp_path / "pool.json"}", "utf-8")))));
+"""
+    assert json.loads(node("--input-type=module", "--eval", code)) == data

@@ -5,7 +5,7 @@ import json
 import pytest
 from axe import violations_but_contrast
 from patience import PATIENCE_MS
-from tab import becomes, expect, frames, parameters, resized
+from tab import becomes, expect, forced_colours, frames, parameters, resized
 from taught import PLACES, sent
 
 from attnviz.explain.wording import percent
@@ -56,44 +56,6 @@ def said_is(page, lesson, number):
     expect(page.locator(".about")).to_contain_text(LESSONS[lesson].title)
 
 
-@pytest.mark.slow
-def test_a_lesson_is_walked_by_page_down_alone(taught):
-    page = taught()
-    lessons, lesson = [*LESSONS], "who-is-it"
-    for number, each in enumerate(LESSONS[lesson].moment, 1):
-        said_is(page, lesson, number)
-        becomes(page, lambda: title(page), each.title)
-        presses = 2 if each.ask or each.after or number == len(LESSONS[lesson].moment) else 1
-        for _ in range(presses):
-            page.keyboard.press("PageDown")
-    said_is(page, lessons[1], 1)
-    becomes(page, lambda: parameters(page), {"lesson": lessons[1], "moment": "1"})
-    page.keyboard.press("PageUp")
-    said_is(page, lesson, len(LESSONS[lesson].moment))
-    expect(verdict(page).last).to_contain_text("A query says")  # as one left it
-
-
-def test_the_first_screen_is_a_question_and_words_alone(taught):
-    page = taught()
-    expect(page.locator(".choices button")).to_have_text(
-        [each["label"] for each in read("who-is-it", 1)["question"]["candidates"]]
-    )
-    assert page.locator(".lesson-picture *").count() == 0
-    controls = [each for each in page.locator(":is(button, a, input):visible").all_inner_texts() if each]
-    assert controls[:1] + controls[-3:] == [
-        *("All lessons", "Show me", "type your own sentence", "open the whole walkthrough")
-    ]
-    assert len(controls) == 12 + 4, "the words, and these"
-
-
-def test_where_an_answer_is_no_word_of_the_sentence_that_stands_there_too(taught):
-    page = taught("?lesson=two-layers&moment=1")
-    expect(page.locator(".sentence-alone span")).to_have_text([*"e1f5b0h7", "e (2)"])
-    expect(page.get_by_role("button", name="Show me")).not_to_be_visible()
-    page.locator(".choices").get_by_role("button", name="1", exact=True).click()
-    expect(verdict(page)).to_contain_text("Right: 1")
-
-
 @pytest.mark.parametrize(("word", "kind"), [("animal", "right"), ("it", "wrong")])
 def test_a_word_is_picked_by_mouse_and_told(taught, word, kind):
     page = taught()
@@ -121,29 +83,6 @@ _TRUTH = """(track) => {
 """How far from the left the truth stands on a slider, how far the thumb can go, its colour and that of its number."""
 
 
-def test_a_word_is_picked_in_the_picture_and_by_keys(taught):
-    page = taught(FIRST + "2")
-    page.locator(".sheet .names button", has_text="street").click()
-    expect(verdict(page)).to_contain_text("Right: street")
-    page = taught(FIRST + "2")
-    page.locator('.sheet td[data-cell="k[0,2,0]"]').click()
-    expect(verdict(page)).to_contain_text("You said did. It is street.")
-    page = taught(FIRST + "2")
-    page.locator(".choices").get_by_role("button", name="street", exact=True).focus()
-    page.keyboard.press("Enter")
-    expect(verdict(page)).to_contain_text("Right: street")
-    said_is(page, "who-is-it", 2)
-
-
-def test_an_answer_is_chosen_and_a_wrong_one_is_told(taught):
-    asked = read("who-is-it", 6)["question"]
-    for place in {*asked["right"], 0, len(asked["candidates"]) - 1}:
-        each = asked["candidates"][place]
-        page = taught(FIRST + "6")
-        page.get_by_role("button", name=each["label"], exact=True).click()
-        expect(verdict(page)).to_have_class(f"verdict {'right' if place in asked['right'] else 'wrong'}")
-
-
 def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
     page = taught(FIRST + "3")
     slider = page.get_by_role("slider")
@@ -163,34 +102,6 @@ def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
     page.get_by_role("slider").fill(str(round(100 * read("who-is-it", 3)["question"]["right"])))
     page.get_by_role("button", name="Check").click()
     expect(verdict(page)).to_have_class("verdict right")
-
-
-def test_a_number_is_typed_and_told_what_it_is_the_answer_to(taught):
-    lesson, number = next(place for place in PLACES if is_typed(read(*place)["question"]))
-    asked, where = read(lesson, number)["question"], f"?lesson={lesson}&moment={number}"
-    far = asked["right"] + 1000
-    answers = [
-        (asked["text"], "Right: "),
-        *((f"{near['value']}", worded(near["feedback"])) for near in asked["nears"][:2]),
-    ]
-    for typed, says in [*answers, (f"{far}".replace("-", "−").replace(".", ","), "You said ")]:
-        page = taught(where)
-        box = page.get_by_role("textbox", name="Your number")
-        if typed == asked["text"]:
-            box.fill("about five")
-            box.press("Enter")
-            expect(page.locator(".help")).to_contain_text("A number, please")
-        box.fill(typed)
-        box.press("Enter")
-        expect(verdict(page)).to_contain_text(says)
-
-
-def is_typed(question):
-    return bool(question) and question["kind"] == "fill" and not question["isShare"] and len(question["nears"]) > 0
-
-
-def worded(runs):
-    return "".join(text["text"] if isinstance(text, dict) else text for _, text in runs)
 
 
 @pytest.mark.slow
@@ -254,8 +165,7 @@ _UNREAD = """() => {
 
 def test_where_colours_are_forced_each_label_is_read(taught):
     page = taught(FIRST + "2")
-    try:
-        page.emulate_media(forced_colors="active")
+    with forced_colours(page):
         page.locator(".choices button").first.click()
         expect(verdict(page)).not_to_be_empty()
         expect(page.locator("footer .ways-on button.check")).to_have_text("Next")
@@ -263,35 +173,6 @@ def test_where_colours_are_forced_each_label_is_read(taught):
         page.keyboard.press("PageDown")
         expect(page.locator(".slider .check")).to_be_visible()
         assert page.evaluate(_UNREAD) == []
-    finally:
-        page.emulate_media(forced_colors="none")
-
-
-def test_a_browser_that_keeps_nothing_is_said_to(taught):
-    page = taught(FIRST + "2")
-    page.evaluate("""() => {
-      const { setItem } = Storage.prototype;
-      window.allow = () => { Storage.prototype.setItem = setItem };
-      Storage.prototype.setItem = () => { throw new DOMException("full", "QuotaExceededError") };
-    }""")
-    try:
-        page.locator(".choices button").first.click()
-        expect(page.locator(".contents .score")).to_have_text(
-            "You predicted 0 of 1. This browser keeps nothing, so it is forgotten once you leave this page."
-        )
-    finally:
-        page.evaluate("allow()")
-    page.get_by_role("button", name="Next").click()
-    expect(page.locator(".contents .score")).to_have_text("You predicted 0 of 1. Only this browser knows.")
-
-
-def test_what_was_predicted_is_counted_and_forgotten(taught):
-    kept = {"predicted": {"who-is-it 1": True, "who-is-it 2": False, "masks 1": True}}
-    page = taught(FIRST + "8", kept=json.dumps(kept))
-    expect(page.locator(".lesson-said .score")).to_have_text("You predicted 1 of 2 in this lesson.")
-    page.locator(".lesson-said").get_by_role("button", name="Forget my answers").click()
-    expect(page.locator(".lesson-said .score")).to_have_count(0)
-    assert "true" not in page.evaluate("localStorage.getItem('attnviz lessons')")
 
 
 def test_a_lesson_that_was_left_is_resumed_and_any_can_be_chosen(taught):
@@ -363,17 +244,6 @@ def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_an
     assert page.locator(".hand .questions").count() == 0, "no panel answers them here"
 
 
-def test_a_moment_that_does_not_come_is_asked_for_again(taught):
-    page = taught(FIRST + "2")
-    page.route("**/moment?lesson=masks*", lambda route: route.fulfill(status=503, body="Away for a moment."))
-    page.get_by_role("button", name="All lessons").click()
-    page.get_by_role("link", name=LESSONS["masks"].title).click()
-    expect(page.locator(".lesson-said")).to_contain_text("Away for a moment.")
-    page.unroute("**/moment?lesson=masks*")
-    page.get_by_role("button", name="Try again").click()
-    becomes(page, lambda: title(page), LESSONS["masks"].moment[0].title)
-
-
 @pytest.mark.slow
 def test_the_keyboard_goes_on_where_what_had_it_is_answered(taught):
     page = taught()
@@ -410,7 +280,7 @@ def test_after_the_last_moment_there_is_no_next(taught):
     assert page.evaluate("document.activeElement.innerText") == "Back"
 
 
-def test_what_stands_aside_is_presented_where_it_is_asked_about(taught):
+def test_a_matrix_beside_the_picture_is_presented_where_it_is_asked_about(taught):
     page = taught("?lesson=heads&moment=6&present=1", size=LEAST)
     expect(page.locator("[data-stage=contributions] td")).not_to_have_count(0)
     page.keyboard.press("PageDown")
@@ -552,7 +422,7 @@ def test_no_moment_has_to_be_scrolled_or_has_small_letters_or_gives_its_answer_a
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "present"), OTHER_LAYOUTS)
-def test_nor_in_other_layouts(taught, size, present):
+def test_moments_fit_large_screens_and_phones_too(taught, size, present):
     assert walked(taught(), CHOSEN, size, present, OTHER_LAYOUTS[size, present]) == []
 
 
@@ -602,7 +472,7 @@ def test_a_thumb_answers_right_wrong_or_not_at_all(taught):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 3, 4, 8])
-def test_a_moment_is_for_everyone(taught, number):
+def test_axe_finds_nothing_in_a_moment(taught, number):
     page = taught(f"{FIRST}{number}")
     assert violations_but_contrast(page) == []
     page.keyboard.press("PageDown")
@@ -622,17 +492,12 @@ def test_what_is_asked_about_is_framed_and_what_was_covered_appears(taught, less
     assert text
 
 
-def test_the_query_is_named_where_it_stands_beside_the_keys(taught):
-    page = taught(FIRST + "2")
-    expect(page.locator(".sheet .names .rest").first).to_have_text("query")
-
-
 def test_a_cell_is_framed_that_is_computed_as_what_no_picture_has(taught):
     page = taught("?lesson=one-number&moment=2")
     becomes(page, lambda: page.evaluate(_FRAMED), [["k[0,0,1]", "−2.00"]])
 
 
-def test_what_is_covered_has_no_story_to_open(taught):
+def test_a_covered_number_opens_no_explanation(taught):
     page = taught(FIRST + "3")
     page.locator(".lesson-said .text .number").first.click()
     expect(page.locator(".number-line")).to_be_visible()

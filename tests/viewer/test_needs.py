@@ -17,21 +17,10 @@ MISSING = ["no /nowhere/chromium", "import of pypdfium2 halted", "no node"]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ci", ["", "true"])
-def test_what_cannot_run_is_skipped_and_fails_where_ci_is_set(tmp_path, ci):
+def test_a_test_without_what_it_needs_is_skipped_and_fails_in_ci(tmp_path, ci):
     (tmp_path / "hidden.py").write_text(HIDDEN, "utf-8")
-    options = [
-        "-p",
-        "hidden",
-        "-p",
-        "no:cacheprovider",
-        "-n",
-        "0",
-        "-m",
-        "",
-        "-rs",
-        "--chromium=/nowhere/chromium",
-        "--continue-on-collection-errors",
-    ]
+    plain = ["-p", "hidden", "-p", "no:cacheprovider", "-n", "0", "-m", "", "-rs"]
+    options = [*plain, "--chromium=/nowhere/chromium", "--continue-on-collection-errors"]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *(f"tests/{name}" for name in ASKED)],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""A pass as one HTML page: opened as a file, offline, it is the viewer; what a person typed stays words in it."""
+"""A pass as one HTML page, opened offline from a file or in a notebook; what a person typed stays words in it."""
 
 import json
 import re
@@ -14,6 +14,8 @@ from contrast import faint
 from documents import fitted_at, merged
 from hostile import CASES
 from needs import needed
+from page import ROOT
+from patience import PATIENCE_SECONDS
 from tab import becomes, cell, expect, frames
 
 from attnviz import OwnArraysError, Parameters, Settings, attend, compare, page, show, trace_of
@@ -61,7 +63,7 @@ def passes():
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_all_that_asks_a_server_says_that_there_is_none(offline):
+def test_buttons_that_need_a_server_say_that_there_is_none(offline):
     tab = offline(first_visit())
     refused, button = tab.locator("#refused"), lambda text: tab.get_by_role("button", name=re.compile(text))
     for text in ("^or type your own", "Play training", "^Hide", "^Swap", "^Mute"):
@@ -223,8 +225,49 @@ def test_a_first_visit_is_small_and_the_size_of_a_large_pass_is_said_before_it_i
     assert str(named.value).startswith(f"A page of {n_bytes / 1e6:.1f} MB")
 
 
-def test_no_page_holds_what_it_never_draws():
+def test_a_page_of_a_pass_holds_no_lessons():
     """Lessons are pages of the app: neither their modules nor their styles are in a page that is sent."""
     text = first_visit()
     assert ".sheet" in text
     assert not re.search(r"lesson-page|own-picture|share-bars", text)
+
+
+CODE = """
+from attnviz import Settings, show, trace_of
+
+words = ("</script><b>the</b>", '"cat"', "sat")
+show(trace_of(Settings("the cat sat")).labelled(token=words, query=words, key=words))
+"""
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_cell_shows_the_viewer_and_says_its_size(browser, tmp_path):
+    nbformat, nbclient, nbconvert, _ = map(needed, ("nbformat", "nbclient", "nbconvert", "ipykernel"))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CODE)])
+    nbclient.NotebookClient(notebook, timeout=PATIENCE_SECONDS, resources={"metadata": {"path": str(ROOT)}}).execute()
+    (output,) = notebook.cells[0].outputs
+    size = round(len(output.data["text/html"].encode()) / 1000)
+    assert output.data["text/plain"].startswith("attnviz: “</script>")
+    exporter = nbconvert.HTMLExporter(mathjax_url="", require_js_url="", jquery_url="", embed_images=False)
+    file = tmp_path / "notebook.html"
+    file.write_text(exporter.from_notebook_node(notebook)[0], "utf-8")
+    context, errors = browser.new_context(offline=True, viewport={"width": 1366, "height": 900}), []
+    page = context.new_page()
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if "attnviz" in message.location["url"] else None)
+    page.goto(file.as_uri())
+    said = page.get_by_text("of the notebook. No frame above?")
+    assert abs(int(said.inner_text().split(" takes ")[1].split(" kB")[0]) - size) <= 2
+    frame = page.frame_locator("iframe[title^=attnviz]")
+    expect(frame.locator("h1")).to_have_text('</script><b>the</b> "cat" sat – attnviz', use_inner_text=True)
+    expect(frame.get_by_role("button", name="Present", exact=True)).to_be_visible()
+    expect(frame.get_by_role("button", name="Print", exact=True)).to_be_hidden()  # a browser would ignore it
+    frame.get_by_role("button", name="Scores", exact=True).click()
+    expect(frame.locator(".step-text h2")).to_have_text("How well does each key match each query?")
+    expect(frame.locator("body > :is(b, img), .viewer b")).to_have_count(0)
+    with page.expect_download() as download:
+        frame.get_by_role("button", name="Download as a page").click()
+    assert download.value.suggested_filename.startswith("attnviz script b the b cat")
+    context.close()
+    assert errors == []

@@ -1,8 +1,6 @@
 """The brush: strokes over the mask by mouse, keys and finger, told to the server as the act that they are."""
 
-import json
-
-from alone import sent, written
+from alone import sent, show
 from documents import fitted_at
 from playwright.sync_api import expect
 
@@ -103,14 +101,14 @@ def test_a_lecturer_paints_with_the_mouse_and_sees_no_tool_without(opened):
     assert len(strokes(page)) == 2
 
 
-def test_what_can_not_be_painted_has_no_brush(opened):
+def test_a_pass_without_a_mask_step_has_no_brush(opened):
     for shown in ({"source": "004 softmax"}, {"sentence": "the cat sat"}):
         page = opened("?step=tokens", **shown)
         assert not page.locator(".brush").is_visible()
     assert fitted_at(PAINTED).scene.step == "mask"
 
 
-def test_what_is_painted_is_in_the_address_and_back_undoes_it(visit, server):
+def test_a_painted_mask_is_in_the_address_and_back_undoes_it(visit, server):
     page = visit().page
     page.goto(f"{server}/walkthrough?sentence=the+cat+sat&hidden=0&step=mask&view=matrices")
     expect(cell(page, 1, 0)).to_have_text("1")
@@ -131,7 +129,7 @@ def test_each_cell_is_of_the_head_that_is_shown_and_hatched_where_it_is_hidden_n
     page = opened(PLACE, **PAINTED)
     cells = page.locator('.picture [data-stage="masked"] td')
     for hidden, shown in (("011.001", 2), ("100.110", 2), ("100.110", 1)):
-        page.evaluate("(given) => viewer.show(given)", json.loads(written(**PAINTED | {"hidden": hidden})))
+        show(page, **PAINTED | {"hidden": hidden})
         page.get_by_role("radio", name=f"head {shown}").click()
         rows = f"{hidden}.000".split(".")
         expected = {f"masked[{shown - 1},{i},{j}]": rows[i][j] == "1" for i in range(3) for j in range(3)}

@@ -10,7 +10,12 @@ from alone import sent, written
 from documents import fitted_at
 from needs import needed
 from numerals import short
-from tab import expect
+from tab import at, expect
+
+from attnviz.core.numerals import digits
+from attnviz.explain.pictures import pictures
+from attnviz.explain.steps import steps_of
+from attnviz.scene.with_pass import start
 
 printed = needed("paper").printed
 
@@ -20,8 +25,6 @@ WHO, RECALL = {"model": "who-is-it"}, {"model": "recall"}
 CAUSAL = {"sentence": "the cat sat on the mat", "heads": "2", "mask": "causal", "seed": "7"}
 FORTY = {"sentence": " ".join(f"word{number}" for number in range(1, 41)), "d_model": "64", "heads": "8"}
 HOSTILE = "<b>x</b><img/src=//evil.example/x>"
-AFTER_ONE_HEAD = ["concat", "output", "output", "logits", "probabilities"]
-"""On the second page: what is multiplied, what that gives, and so on."""
 A4 = (841.9, 595.3)
 SMALLEST = 9
 """Points."""
@@ -92,46 +95,20 @@ def numbers_in(text):
     return Counter(re.findall(r"−?\d+\.\d+", text))
 
 
-def left_out(trace, cell, names):
-    """The numbers of the selected word in some stages, in the selected head; `exp` is what a softmax divides."""
-    rows = []
-    for name in names:
-        stage = trace["attention" if name == "exp" else name]
-        row = stage.value[cell["head"], cell["query"]] if stage.axes[0] == "head" else stage.value[cell["query"]]
-        rows.append(row / row.max() if name == "exp" else row)
-    return Counter(short(each) for row in rows for each in row)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "band", "out"),
-    [
-        (WHO, "Scores", {"words": ["scores", "scaled", "exp", "attention", "heads"], "join": AFTER_ONE_HEAD}),
-        (
-            CAUSAL,
-            "exp(score − max)",
-            {"words": ["exp", "attention", "heads"], "join": ["attention", "heads", "output"]},
-        ),
-    ],
-    ids=["from the scores on", "of one of two heads"],
-)
-def test_a_worksheet_lacks_the_numbers_from_a_band_on_and_its_key_has_them(opened, settings, band, out):
-    page, trace, document = of_sheet(opened, settings)
+def test_a_printed_worksheet_is_followed_by_its_key_and_the_next_print_has_all_numbers(opened):
+    page, trace, document = of_sheet(opened, CAUSAL)
     before, whole = page.url, texts(printed(page))
-    pages = texts(worksheet(page, band))
+    pages = texts(worksheet(page, "exp(score − max)"))
     worked, solved = pages[: len(whole)], pages[len(whole) :]
     assert [numberless(f"Key {text}") for text in whole] == [numberless(text) for text in solved]
-    for sheet, key, (name, cell) in zip(worked, solved, selections(document), strict=True):
-        assert sheet.startswith("Worksheet")
-        assert "Name" in sheet
-        missing, expected = numbers_in(key) - numbers_in(sheet), left_out(trace, cell, out[name.split("-")[0]])
-        assert expected - missing == Counter(), "all of them are left out"
-        if "scores" in out["words"] and name.startswith("words"):
-            best = short(trace["scores"].value[cell["head"], cell["query"]].max())
-            assert (numbers_in(key)[best], numbers_in(sheet)[best]) == (2, 0), "what is said doesn't tell it either"
+    for sheet, key, (_, cell) in zip(worked, solved, selections(document), strict=True):
+        weights = line(trace["attention"].value[cell["head"], cell["query"]])
+        assert weights in key
+        assert weights not in sheet
+        assert re.match("Worksheet.* Name ", sheet)
     assert (sent(page), page.url) == ([], before)
-    if settings == CAUSAL:
-        assert texts(printed(page)) == whole, "the next print has all numbers"
+    assert texts(printed(page)) == whole
 
 
 def numberless(text):
@@ -180,19 +157,6 @@ def test_a_worksheet_tells_no_number_that_is_left_to_be_written_and_frames_no_la
 
 
 @pytest.mark.slow
-def test_a_worksheet_leaves_out_what_the_selected_head_adds_and_has_that_of_the_other(opened):
-    page, trace, document = of_sheet(opened, {"sentence": CAUSAL["sentence"]})
-    pages, (_, cell) = texts(worksheet(page, "Scores")), selections(document)[1]
-    added = trace["contributions"].value
-    own, other = (line(added[head, cell["query"]]) for head in (cell["head"], 1 - cell["head"]))
-    assert own not in pages[1]
-    assert other in pages[1]
-    assert "head 1 adds _______ in" in pages[1]
-    assert own in pages[3]
-    assert own in texts(worksheet(page, "Output"))[1]
-
-
-@pytest.mark.slow
 def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_too(opened):
     page = opened("?view=matrices&present=1&step=scores", **WHO)
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
@@ -210,24 +174,6 @@ def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_
     assert not muted
     assert not pressed, "nobody presses paper"
     assert scores == 0, "all places, also of a talk that has room for fewer"
-
-
-@pytest.mark.slow
-def test_a_worksheet_of_layers_leaves_out_the_same_bands_in_each(opened):
-    page, trace, document = of_sheet(opened, RECALL)
-    pages, places = texts(worksheet(page, "Attention")), selections(document)
-    worked, solved = pages[: len(places)], pages[len(places) :]
-    for sheet, key, (name, cell) in zip(worked, solved, places, strict=True):
-        kind, layer = name.split("-")
-        row = line(
-            trace[f"{'attention' if kind == 'words' else 'residual'}_{layer}"].value[..., cell["query"], :].ravel()
-        )
-        assert sheet.count(row) < key.count(row)
-    scores = line(trace["scaled_2"].value[0, places[2][1]["query"]])
-    assert scores in worked[2]
-    came_in = line(trace["residual_1"].value[places[3][1]["query"]])
-    assert came_in in solved[3]
-    assert came_in not in worked[3], "what the layer before was asked for"
 
 
 def test_a_word_is_a_word_on_paper_whatever_it_holds(bare):
@@ -257,3 +203,72 @@ def test_the_dialog_is_reached_by_the_keyboard_which_moves_nothing_behind_it(ope
     expect(dialog).to_be_hidden()
     expect(opener).to_be_focused()
     assert page.url == before, "it closes the dialog, not the talk"
+
+
+SMALLEST_IN_MATRICES = 7
+"""Points."""
+ON_A4 = {"format": "A4", "landscape": True}
+PRESENTED = {"model": "mirror", "sentence": "3 1 4 1", "present": "1", "view": "matrices"}
+
+
+def rows_of(trace, slot):
+    """The rows of a matrix, as they are written, for the selection that a pass is first seen with."""
+    selected = start(trace, "question")
+    places = [axis.place(selected) for axis in trace.axes(slot.stage)]
+    index = [slot.fixed.get(axis, place) for axis, place in enumerate(places)]
+    for axis in {slot.rows, slot.columns} - {None}:
+        index[axis] = slice(None)
+    matrix = np.atleast_2d(trace[slot.stage].value[tuple(index)])
+    if slot.rows is not None and slot.rows > slot.columns:
+        matrix = matrix.T
+    return [" ".join(map(short, row)) for row in matrix]
+
+
+def drawn(trace):
+    """How many times each row of numbers is drawn in all steps."""
+    slots = [slot for step in steps_of(trace) for picture in pictures(trace, step.stages) for slot in picture.matrices]
+    return Counter(row for slot in slots for row in rows_of(trace, slot))
+
+
+@pytest.mark.parametrize(
+    ("settings", "paper"),
+    [({"model": "who-is-it"}, ON_A4), (PRESENTED, {})],
+    ids=["who is it", "mirror, as it is presented, on letter paper"],
+)
+@pytest.mark.slow
+def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(opened, settings, paper):
+    page = opened(at(**settings), **settings)
+    trace = fitted_at(settings).trace
+    sheets = printed(page, **paper)
+    text = "\n".join(sheet.text for sheet in sheets)
+    missing = {row: n for row, n in drawn(trace).items() if text.count(row) < n}
+    assert missing == {}
+    assert all(sheet.is_wide for sheet in sheets)
+    assert {size for sheet in sheets for _, size in sheet.digits if size < SMALLEST_IN_MATRICES} == set()
+    cell = trace.cell_at("attention", start(trace, "question"))
+    assert f"{trace.name_of(cell)} = {digits(trace['attention'].value[cell.index])}" in text
+
+
+@pytest.mark.slow
+def test_matrices_that_no_page_holds_have_the_lines_of_the_selected_number_in_lists_that_end(opened):
+    words = [f"w{number}" for number in range(1, 41)]
+    settings = {"sentence": " ".join(words), "d_model": "32", "heads": "2"}
+    sheets = printed(opened(**settings), **ON_A4)
+    trace = fitted_at(settings).trace
+    attention, selected = trace["attention"].value[0], start(trace, "question")
+    of_query = zip(words, attention[selected.query], strict=True)
+    of_key = zip(words, attention[:, selected.key], strict=True)
+    heading = "Scores become attention weights"
+    (softmax,) = (" ".join(sheet.text.split()) for sheet in sheets if sheet.text.startswith(heading))
+    for those in (of_query, of_key):
+        assert " ".join(f"{word} {short(share)}" for word, share in those) in softmax
+    for sheet in sheets[1:]:  # on the first, each word has its share below it
+        assert set(words) <= set(sheet.text.split())
+    assert {size for sheet in sheets for _, size in sheet.digits if size < SMALLEST_IN_MATRICES} == set()
+
+
+def test_a_matrix_built_by_hand_is_on_one_page(visit):
+    sheets = printed(visit().open("by_hand"), **ON_A4)
+    of_words, of_places = ("^", "a", "b", "c", "d"), [f"{wave} {turn}" for turn in (1, 2, 3) for wave in ("cos", "sin")]
+    passed_on = ["a value", " ".join(of_words), *(f"{word} 1" for word in of_words), *of_places, *of_words]
+    assert any("\n".join(passed_on) in sheet.text for sheet in sheets)

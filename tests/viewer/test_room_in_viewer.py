@@ -1,13 +1,31 @@
-"""Room: in a low or narrow window, and in a talk, nothing reaches out of its box or over something else."""
+"""Room: in windows, frames and talks of any size nothing is cut off, hidden by something else or too small."""
+
+import re
+from fractions import Fraction
+from itertools import pairwise
 
 import pytest
+from alone import ALONE, MODULES, PAGE, SHEET, written
+from documents import fitted_at
 from page import SENTENCE
-from sight import digits_sizes
-from tab import at, becomes, frames, resized
+from sight import digits_sizes, out_of_sight
+from tab import at, becomes, expect, frames, parameters, resized
+
+from attnviz import Settings, show, trace_of
+from attnviz.explain.pictures import limits
+from attnviz.explain.steps import steps_of
+from attnviz.viewer.bundle import inert
 
 pytestmark = pytest.mark.browser
 
 WHO = {"model": "who-is-it"}
+CUT = """(all) => all.filter((each) => {
+  const letters = document.createRange();
+  letters.selectNodeContents(each);
+  const own = letters.getBoundingClientRect(), box = each.getBoundingClientRect();
+  return own.width > box.width + 1 || own.right > box.right + 1;
+}).map((each) => each.textContent)"""
+"""The texts that reach out of their boxes."""
 _OVERFLOW = "(each) => each.scrollWidth - each.clientWidth"
 
 
@@ -49,14 +67,7 @@ def test_all_words_of_an_example_are_seen_in_frames_from_700_pixels_on(opened, s
 def test_no_name_of_a_row_is_cut_on_a_small_screen(opened):
     page = opened(at(step="answer", view="sheet"), **WHO)
     resized(page, 1024, 768)
-    widths = page.locator(".sheet th.label").evaluate_all(
-        """(all) => all.map((each) => {
-          const letters = document.createRange();
-          letters.selectNodeContents(each);
-          return letters.getBoundingClientRect().right - each.getBoundingClientRect().right;
-        })"""
-    )
-    assert max(widths) <= 1
+    assert page.locator(".sheet th.label").evaluate_all(CUT) == []
 
 
 def at_size(opened, width, height, **address):
@@ -78,23 +89,275 @@ def test_in_a_small_window_matrices_have_digits_and_nothing_is_cut_off(opened, s
     assert all(top <= edge <= bottom for edge in edges(page.locator(".frame.focus").first)), "the cell in focus is seen"
 
 
-def test_in_a_small_window_arcs_stand_over_the_letters_that_a_text_says_they_lead_to(opened):
-    page = at_size(opened, 1024, 768, model="microgpt", sentence="eliza")
-    assert "arc" in page.locator(".step-text").inner_text()
-    becomes(page, lambda: page.locator(".thread .arc").count() > 1, True)
-    bottom = edges(page.locator(".thread"))[1]
-    assert page.locator(".thread .spoken + .arcs").bounding_box()["height"] >= 30
-    assert max(edges(said)[1] for said in page.locator(".thread .words .said:visible").all()) <= bottom
+@pytest.mark.slow
+def test_of_many_layers_each_row_of_the_whole_pass_has_room_and_one_scrolls_to_the_last(opened):
+    page = opened("?step=whole-pass", sentence="the cat sat on the mat", layers="6", mask="causal")
+    page.add_style_tag(content=".viewer { height: 640px !important }")
+    resized(page, 1366, 768)
+    becomes(page, lambda: page.locator(".whole").evaluate("box => box.scrollHeight > box.clientHeight"), True)
+    edges = """rows => rows.map(row => [...row.querySelectorAll(".stage-of, button.title")]
+      .map(each => each.getBoundingClientRect())
+      .reduce(([top, bottom], at) => [Math.min(top, at.top), Math.max(bottom, at.bottom)], [1e9, 0]))"""
+
+    def apart():
+        at = page.locator(".whole .row").evaluate_all(edges)
+        return len(at) == 6 and all(above[1] <= below[0] + 1 for above, below in pairwise(at))
+
+    becomes(page, apart, True)
+    page.get_by_role("button", name="Residual", exact=True).last.click()
+    assert parameters(page)["step"] == "residual-6"
 
 
-def test_a_window_of_4k_is_used_and_one_of_1080_lines_is_as_it_was(opened):
-    page = at_size(opened, 1920, 1080, step="softmax", view="matrices", sentence=SENTENCE)
-    letters = "() => parseFloat(getComputedStyle(document.documentElement).fontSize)"
-    assert page.evaluate(letters) == 16
-    assert max(digits_sizes(page)) <= 1.1 * 15.2 + 0.01
-    page = at_size(opened, 3840, 2160, step="softmax", view="matrices", sentence=SENTENCE)
-    assert page.evaluate(letters) > 32, "those of the panel and of the navigation, too"
-    becomes(page, lambda: min(digits_sizes(page)) >= 36, True)
-    tops = page.locator(".picture .matrix").evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().top)")
-    assert len(tops) == 2
-    assert len(set(tops)) == 1, "in a row, as they are read"
+SETTINGS = {"sentence": "the cat sat", "initialiser": "whole", "d_model": "3", "heads": "1", "seed": "5"}
+
+
+def test_a_share_is_a_fraction_beside_its_decimals(opened):
+    shares = fitted_at(SETTINGS).trace["attention"].value[0, 1]
+    page = opened("?view=sheet&step=softmax&cell=1.2.1.1.1", **SETTINGS)
+    for key, share in enumerate(shares):
+        exact, decimals = page.locator(f'.sheet [data-cell="attention[0,1,{key}]"]').first.inner_text().split(" = ")
+        assert float(Fraction(exact)) == pytest.approx(share, abs=1e-12)
+        assert decimals == f"{share:.2f}"
+    title = page.locator(".panel h3").inner_text()
+    exact = title.split(" = ")[1]
+    assert float(Fraction(exact)) == pytest.approx(shares[0], abs=1e-12), title
+
+
+@pytest.mark.parametrize("sentence", ["the cat sat", "the cat sat down"])
+@pytest.mark.parametrize("present", ["", "&present=1"])
+def test_a_fraction_has_room_in_its_cell(opened, sentence, present):
+    page = opened(f"?view=sheet&step=softmax&cell=1.2.1.1.1{present}", **SETTINGS | {"sentence": sentence})
+    cells = page.locator('.sheet [data-cell^="attention["]')
+    assert cells.count() == len(sentence.split())
+    assert cells.evaluate_all(CUT) == []
+
+
+SMALLEST_DIGITS = """all => Math.min(
+  ...all.filter(cell => /[0-9]/.test(cell.textContent)).map(cell => parseFloat(getComputedStyle(cell).fontSize))
+)"""
+"""The smallest digits of some cells, in pixels; more than any where there are none."""
+EVERYTHING = {
+    **{"d_model": 16, "n_heads": 4, "mask": "causal window", "mask_size": 3, "sharing": "pairs", "qk_norm": True},
+    **{"rope": "halves", "softcap": "1", "alibi": True, "sinks": "drawn", "positions": "sinusoidal"},
+}
+LLAMA = {"d_model": 16, "n_heads": 4, "mask": "causal", "sharing": "all", "rope": "neighbours"}
+BY_BLOCKS = EVERYTHING | {"blocks": "2"}
+GEMMA = {"mask": "causal window", "mask_size": 2, "softcap": "5", "qk_norm": True, "rope": "halves"}
+
+
+LAYERS = EVERYTHING | {"d_model": 8, "layers": 2, "window_in": "every second layer"}
+NAIVE = EVERYTHING | {"sharing": "latent", "latent_width": 6, "rope_part": "half"}
+ABSORBED = NAIVE | {"sharing": "absorbed"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [EVERYTHING, BY_BLOCKS, LLAMA, GEMMA, LAYERS, NAIVE, ABSORBED],
+    ids=["everything", "by blocks", "like Llama", "like Gemma", "in layers", "MLA, naive", "MLA, absorbed"],
+)
+@pytest.mark.slow
+def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, settings):
+    settings = {name: str(value) for name, value in settings.items()}
+    step = "blocks" if "blocks" in settings else "weighted-sum"
+    page = opened(at(view="sheet", step=step, present=1, reveal="all"), **settings)
+    resized(page, 1366, 768)
+    becomes(page, lambda: page.locator(".sheet td").evaluate_all(SMALLEST_DIGITS) >= 0.015 * 768, True)
+    becomes(
+        page, lambda: page.locator(".sheet").evaluate("sheet => sheet.scrollHeight - sheet.clientHeight") <= 1, True
+    )
+    expect(page.locator(".sheet")).to_contain_text("exp(score")
+    page = opened(at(view="sheet", step=step), **settings)
+    resized(page, 1366, 768)
+    sink = page.locator('.sheet [data-name="sink"]')
+    expect(sink).to_have_count(int("sinks" in settings))
+    if "sinks" in settings:
+        sink.click()
+        expect(page.locator(".panel h3, .panel h2").first).to_contain_text(re.compile(r"sink_share(_1)?\["))
+        resized(page, 390, 844)
+        page.locator('.hand [data-cell^="sink_share"]').click()
+        expect(page.locator(".hand .workings")).to_contain_text("the sink takes")
+    for width, height in ((1366, 768), (390, 844)):
+        resized(page, width, height)
+        becomes(page, lambda: page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, True, width)
+    resized(page, 1366, 768)
+
+
+IN_A_COLUMN = '<iframe src="%s/inner?step=softmax" style="width: 900px; height: 720px; border: none"></iframe>'
+"""As in the README."""
+_CUT = """(page) => {
+  const boxOf = (each) => each.getBoundingClientRect(), all = (selector) => [...page.querySelectorAll(selector)];
+  const { left, right, top, bottom } = boxOf(page.querySelector(".map"));
+  const isOut = (box) => box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1;
+  const cut = all(".map .step, .map .title").filter((each) => isOut(boxOf(each)));
+  const beside = all(".way *, .training *").filter((each) => boxOf(each).right > innerWidth + 1);
+  return [...cut, ...beside].map(({ tagName, textContent }) => `${tagName} ${textContent}`);
+}"""
+"""Steps of the map that are not all in sight, and parts above the sheet that reach out of the page."""
+
+
+_DRAWN_AGAIN = """async (box) => {
+  let n = 0;
+  const observer = new MutationObserver((all) => { n += all.length; });
+  observer.observe(box, { subtree: true, childList: true, attributes: true });
+  for (let i = 0; i < 3; i += 1) await new Promise(requestAnimationFrame);
+  observer.disconnect();
+  return n;
+}"""
+"""How often a part is drawn again while nothing happens."""
+
+
+@pytest.mark.slow
+def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
+    context = browser.new_context(viewport={"width": 1366, "height": 900})
+    page = context.new_page()
+    inner = PAGE % (SHEET, MODULES, inert(written(model="who-is-it").encode()))
+    page.route(f"{ALONE}/inner*", lambda route: route.fulfill(body=inner, content_type="text/html"))
+    page.route(f"{ALONE}/", lambda route: route.fulfill(body=IN_A_COLUMN % ALONE, content_type="text/html"))
+    page.goto(f"{ALONE}/")
+    frame = page.frame_locator("iframe")
+    rows = frame.locator(".hand .rows > tbody > tr")
+    expect(rows).to_have_count(12)
+    sizes = frame.locator(".hand .rows td .stop").evaluate_all(
+        "(all) => all.map((each) => parseFloat(getComputedStyle(each).fontSize))"
+    )
+    assert min(sizes) >= 15
+    frame.get_by_role("button", name="All words").click()
+    expect(frame.locator(".picture")).to_be_visible()
+    context.close()
+
+
+@pytest.mark.slow
+def test_an_embedded_page_as_wide_as_a_frame_has_a_row_for_each_word(opened):
+    search = "?step=softmax&embed=true"
+    for width, more in ((900, {}), (830, {"model": "who-is-it"})):
+        page = opened(search, **more)
+        expect(page.locator(".picture")).to_be_visible()
+        resized(page, width, 720)
+        page.evaluate("([search, document]) => beginAgain(search, document)", [search, written(**more)])
+        expect(page.locator(".hand .rows").first).to_be_visible()
+        expect(page.locator(".picture")).to_be_hidden()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("model", "step"), [("recall", "scores-2"), ("who-is-it", "scores"), ("microgpt", "scores")])
+def test_every_step_of_the_map_is_seen_in_windows_and_frames_of_any_width(opened, model, step):
+    page = opened(at(step=step, view="sheet"), model=model)
+    for width in (1366, 1024, 830, 700):
+        resized(page, width, 720)
+        becomes(page, lambda: page.locator(".viewer").evaluate(_CUT), [], width)
+    page.get_by_role("toolbar", name="All steps").get_by_role("button").last.click()
+    expect(page.locator(".map .step").last).to_have_attribute("aria-current", "step")
+    becomes(page, lambda: page.locator(".whole").evaluate(_DRAWN_AGAIN), 0, "its own scrollbar has it drawn for ever")
+
+
+@pytest.mark.slow
+def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(offline):
+    page = offline(show(trace_of(Settings(SENTENCE))).html, "#step=softmax&view=sheet&present=1")
+    heading = page.locator(".step-text h2")
+    expect(heading).to_contain_text("Scores become attention weights")
+    expect(page.locator(".viewer.presenting")).to_be_visible()
+    page.keyboard.press("PageDown")
+    expect(heading).to_contain_text("Collect the values")
+    for _ in range(2):
+        becomes(page, lambda: "step=weighted-sum" in page.evaluate("location.hash"), True)
+        page.reload()
+        expect(heading).to_contain_text("Collect the values")
+        expect(page.locator(".viewer.presenting")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_the_numbers_of_a_file_are_as_wide_as_the_font_that_is_there(offline):
+    """No number and no name is cut, in a font as wide as a typewriter's."""
+    wide = show(trace_of(Settings("the animal saw the creature again"))).html
+    page = offline(wide.replace("--st-font: ", "--st-font: monospace, "), "#step=weighted-sum&view=sheet")
+    resized(page, 1100, 768)
+    expect(page.locator(".sheet td.number").first).to_be_visible()
+    assert page.locator(".sheet :is(td.number, th button)").evaluate_all(CUT) == []
+
+
+FORTY = (
+    "When the old sailor came home from the sea he told the children in the village about a storm that had broken the "
+    "mast of his ship and how the crew had rowed for three days without any water to drink"
+)
+QUERY, KEY, LATEST = 30, 4, 39
+
+
+EIGHT_HEADS = {"sentence": FORTY, "d_model": "64", "heads": "8"}
+
+
+def address(step, **others):
+    """Where QUERY asks and KEY is selected."""
+    return f"?step={step}&view=sheet&cell=1.{QUERY + 1}.{KEY + 1}.1.1" + "".join(
+        f"&{key}={value}" for key, value in others.items()
+    )
+
+
+def columns(page):
+    """The words that have a column, by their places in the sentence."""
+    words = page.locator(".sentence button").all_inner_texts()
+    names = page.locator(".sheet .names").first.locator("button").all_inner_texts()
+    return [words.index(name) for name in names]
+
+
+@pytest.mark.slow
+def test_a_click_on_a_word_of_the_sentence_brings_it_in_and_one_on_its_column_lets_it_ask(opened):
+    page = opened(address("weighted-sum"), **EIGHT_HEADS)
+    words = page.locator(".sentence button")
+    absent = max(set(range(LATEST)) - set(columns(page)))
+    before = columns(page)
+    words.nth(absent).click()
+    assert absent in columns(page)
+    assert len(columns(page)) == len(before)
+    words.nth(LATEST).click()
+    assert {absent, LATEST} <= set(columns(page)), "those that were brought in before stay"
+    page.locator(".sheet .names").first.get_by_role("button", name=words.nth(absent).inner_text(), exact=True).click()
+    assert "asks" in words.nth(absent).get_attribute("class").split()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height", "present"), [(1366, 768, 0), (1280, 720, 1), (1920, 1080, 1)])
+def test_the_sentence_is_whole_and_no_column_is_narrow(opened, width, height, present):
+    page = opened(address("weighted-sum", present=present), **EIGHT_HEADS)
+    page.add_style_tag(content=f".viewer {{ height: {height if present else height - 80}px !important }}")
+    resized(page, width, height)
+    for step in ("weighted-sum", "output"):
+        place = {"step": step, "present": bool(present)}
+        page.evaluate("(place) => show({ where: { ...given.where, ...place } })", place)
+        becomes(page, lambda: out_of_sight(page), {})
+        widths = (
+            page.locator(".sheet .names")
+            .first.locator("th:has(button)")
+            .evaluate_all("(all) => all.map((each) => each.getBoundingClientRect().width)")
+        )
+        assert len(widths) >= 5
+        assert min(widths) >= 42, "44 px and the space between"
+        words = page.locator(".sentence button").evaluate_all(
+            "(all) => all.map((each) => each.getBoundingClientRect().bottom)"
+        )
+        assert len(words) == len(FORTY.split())
+        assert max(words) <= height
+
+
+@pytest.mark.slow
+def test_at_first_one_sees_where_the_word_looks_in_every_head(opened):
+    trace = trace_of(Settings(FORTY, d_model=64, n_heads=8))
+    page = opened(f"?cell=1.{QUERY + 1}.{KEY + 1}.1.1", **EIGHT_HEADS)
+    words = page.get_by_role("option").locator(".text").all_inner_texts()
+    shares = trace["attention"].value[:, QUERY]
+    expected = [
+        f"Head {n}: “{words[row.argmax()]}” {round(100 * row.max())}\xa0%" for n, row in enumerate(shares, start=1)
+    ]
+    becomes(page, lambda: page.locator(".glance button").all_inner_texts(), expected)
+    drawn = page.locator(".glance svg").evaluate_all("(all) => all.map((svg) => svg.querySelectorAll('.arc').length)")
+    assert drawn == [len(words)] * 8
+    becomes(page, lambda: out_of_sight(page), {})
+    page.locator(".glance button").nth(2).click()
+    assert page.locator(".glance button").nth(2).get_attribute("aria-pressed") == "true"
+    assert page.get_by_role("radio", name="3").get_attribute("aria-checked") == "true"
+
+
+def test_where_all_shares_are_small_colours_reach_to_the_largest_in_every_head():
+    small, large = (trace_of(Settings(FORTY, seed=seed, d_model=64, n_heads=heads)) for seed, heads in [(0, 1), (0, 8)])
+    reached = [limits(trace, steps_of(trace))["attention"] for trace in (small, large)]
+    assert small["attention"].value.max() < 0.3 < large["attention"].value.max()
+    assert reached == [small["attention"].value.max(), 1.0]

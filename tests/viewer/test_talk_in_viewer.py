@@ -9,7 +9,7 @@ from alone import fill_the_window, sent, written
 from patience import PATIENCE_MS
 from readback import go
 from sight import INK
-from tab import becomes, expect, frames, parameters, resized
+from tab import becomes, expect, frames, move_mouse, parameters, resized
 
 pytestmark = pytest.mark.browser
 
@@ -141,16 +141,6 @@ def test_no_digit_and_no_sentence_is_under_a_hundredth_and_a_half_of_the_largest
         assert stop["least"] >= LEAST, stop
 
 
-@pytest.mark.slow
-def test_the_stops_of_the_short_route_are_counted_as_they_are_seen_and_heard(opened):
-    page = talk(opened, WHO)
-    counts = [page.locator(".way .place").text_content()]
-    while pressed(page):
-        counts.append(page.locator(".way .place").text_content())
-        expect(page.locator(".heard[role=status]")).to_contain_text(f"S{counts[-1][1:]}: ")
-    assert counts == [f"stop {n} of {len(counts)}" for n in range(1, len(counts) + 1)]
-
-
 def test_a_number_leads_to_the_stop_that_is_counted_so(opened):
     page = talk(opened, WHO)
     counted = page.locator(".way .place")
@@ -188,39 +178,6 @@ def test_that_a_talk_has_ended_is_said_where_nothing_is_read(opened, name):
         assert said.startswith("This is the last reveal.")
         assert is_in_sight
         assert under == []
-
-
-@pytest.mark.slow
-def test_it_begins_with_the_question_and_ends_with_the_answer_large_and_another_sentence(opened):
-    page = talk(opened, WHO)
-    heading, answer, arcs = (page.locator(each) for each in (".step-text h2", ".thread .answer strong", ".thread .arc"))
-    expect(heading).to_contain_text("stand for")
-    expect(arcs.first).to_be_visible()
-    expect(answer).to_have_text("?")
-    offer = page.get_by_role("button", name="What if it were “wide”?")
-    expect(offer).to_be_hidden()
-    while pressed(page):
-        pass
-    expect(answer).to_have_text("animal")
-    assert float(answer.evaluate("(each) => parseFloat(getComputedStyle(each).fontSize)")) > 0.05 * 768
-    expect(offer).to_be_visible()
-
-
-@pytest.mark.slow
-def test_at_the_end_a_press_asks_of_the_other_sentence(opened):
-    page = talk(opened, WHO)
-    while pressed(page):
-        pass
-    page.keyboard.press("PageDown")
-    last = sent(page)[-1]
-    assert last == ["example", "the animal did not cross the street because it was too wide"]
-    wide = json.loads(written(**WHO, sentence=last[1]))
-    page.evaluate("(document) => show(document)", wide | {"where": None} | {"where": wide["where"]})
-    expect(page.locator(".thread .answer strong")).to_have_text("street")
-    assert wide["offer"] is None
-    count = len(sent(page))
-    page.keyboard.press("PageDown")
-    assert len(sent(page)) == count, "that was the last"
 
 
 def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with_the_others(opened):
@@ -264,8 +221,7 @@ def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anyt
     seen = "(each) => each.checkVisibility({ opacityProperty: true })"
     bars = page.locator(".way, .foot")
     assert bars.evaluate_all(f"(all) => all.map({seen})") == [False, False]
-    page.mouse.move(300, 300)
-    page.mouse.move(310, 310)
+    move_mouse(page)
     becomes(page, lambda: bars.evaluate_all(f"(all) => all.map({seen})"), [True, True])
     boxes = [each.bounding_box() for each in page.locator(".way button, .toolbar > button, .toolbar .choice").all()]
     boxes = [each for each in boxes if each]
@@ -280,8 +236,7 @@ def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anyt
 
 def test_every_step_is_a_choice_and_in_the_address(opened):
     page = talk(opened, WHO)
-    page.mouse.move(300, 300)
-    page.mouse.move(310, 310)
+    move_mouse(page)
     page.get_by_role("button", name="Every step").click()
     becomes(page, lambda: parameters(page).get("route"), "every-step")
     page.get_by_role("button", name="Short").click()

@@ -4,10 +4,10 @@ import json
 import re
 
 import pytest
-from alone import number, sent, written
-from documents import fitted_at
+from alone import sent, show, written
 from numerals import short
-from tab import becomes, frames, parameters, resized
+from sight import rectangles
+from tab import becomes, frames, move_mouse, resized
 
 from attnviz.explain.wording import percent
 
@@ -21,35 +21,7 @@ def figures(page):
 
 def answered(page, checkpoint, model="who-is-it"):
     """Answer what was asked for: the document of that checkpoint."""
-    page.evaluate("(given) => viewer.show(given)", json.loads(written(model=model, checkpoint=str(checkpoint))))
-
-
-@pytest.mark.slow
-def test_the_strip_leads_from_checkpoint_to_checkpoint_and_says_what_each_can_do(opened):
-    page = opened(model="who-is-it")
-    training = json.loads(written(model="who-is-it"))["model"]["training"]
-    steps, loss_and_accuracy = training["checkpoints"], {step: rest for step, *rest in training["curve"]}
-    slider = page.get_by_role("slider", name="Training steps")
-    slider.focus()
-    moves = (
-        ("ArrowLeft", len(steps) - 2),
-        ("Home", 0),
-        ("ArrowRight", 1),
-        ("ArrowUp", 2),
-        ("ArrowDown", 1),
-        ("End", len(steps) - 1),
-    )
-    for key, place in moves:
-        slider.press(key)
-        assert sent(page)[-1] == ["checkpoint", place]
-        answered(page, place)
-        loss, accuracy = loss_and_accuracy[steps[place]]
-        after = f"after {steps[place]} of {steps[-1]} steps" if place else "before training"
-        assert slider.get_attribute("aria-valuetext") == after
-        assert figures(page).startswith(f"{after}: loss {loss:.2f} held-out accuracy ")
-        assert float(re.findall(r"(\d+)\xa0%", figures(page))[0]) == pytest.approx(100 * accuracy, abs=1)
-        (present,) = {x for x, _ in drawn_as(page, "present")[0]}
-        assert present == [tick[0][0] for tick in drawn_as(page, "tick")][place]
+    show(page, model=model, checkpoint=str(checkpoint))
 
 
 def drawn_as(page, name):
@@ -72,56 +44,6 @@ def test_curves_are_the_figures_of_the_checkpoints_more_is_higher_and_later_is_t
     assert said.endswith(f"{percent(accuracies[0])} to {percent(accuracies[-1])} in {steps[-1]} steps of training")
 
 
-PAUSED = """(given) => {
-  viewer.show(given);
-  [...document.querySelectorAll(".training button")].find(({ textContent }) => textContent.includes("Pause")).click();
-  return new Promise((done) => setTimeout(done, 1000)); // in turn with the timer that would have gone on
-}"""
-
-
-@pytest.mark.slow
-def test_the_strip_is_pressed_where_a_checkpoint_is_and_plays_on_from_there(opened):
-    page = opened(model="who-is-it")
-    page.get_by_role("slider", name="Training steps").click(position={"x": 6, "y": 20})
-    assert sent(page)[-1] == ["checkpoint", 0]
-    answered(page, 0)
-    page.get_by_role("button", name="Play training").click()
-    for place in (1, 2):
-        becomes(page, lambda: sent(page)[-1], ["checkpoint", place])
-        if place == 1:
-            answered(page, place)
-    page.evaluate(PAUSED, json.loads(written(model="who-is-it", checkpoint="2")))
-    assert sent(page)[-1] == ["checkpoint", 2]
-
-
-def test_the_table_of_kinds_and_the_patterns_are_those_of_the_checkpoint(opened):
-    page = opened(model="who-is-it", checkpoint="1")
-    training = json.loads(written(model="who-is-it", checkpoint="1"))["model"]["training"]
-    values = [float(text.replace("−", "-")) for text in page.locator(".kinds td").all_inner_texts()]
-    assert values == [pytest.approx(value, abs=0.006) for row in training["kinds"]["values"] for value in row]
-    shares = page.locator(".training .patterns").inner_text()
-    for pattern in training["patterns"]:
-        assert pattern["label"] in shares
-
-
-def test_the_answer_stands_after_the_last_word_with_what_it_was_and_leads_to_its_step(opened):
-    settings = {"model": "who-is-it", "changes": "mask[11,1]=0"}
-    fitted = fitted_at(settings)
-    answers = fitted.trace.labels["answer"]
-    hidden, was = (answers[each["probabilities"].value[-1].argmax()] for each in (fitted.trace, fitted.original))
-    assert hidden != was == "animal"
-    page = opened(**settings)
-    answer = page.locator(".thread .answer")
-    assert answer.count() == 1
-    now, before = answer.inner_text().split("was ")
-    assert now.startswith(f"{hidden}\n")
-    assert "✗" in now
-    assert before.startswith(f"{was} ")
-    answer.click()
-    assert parameters(page)["step"] == "answer"
-    assert number(page).startswith(f"probabilities[tired, {hidden}]")
-
-
 def test_each_digit_has_its_answer_below(opened):
     page = opened(model="mirror", sentence="3 1 4 1 5 9 2 6")
     assert page.locator(".thread .answer strong").all_inner_texts() == [*"62951413"]
@@ -130,15 +52,6 @@ def test_each_digit_has_its_answer_below(opened):
         for selector in (".thread .words button", ".thread .answer")
     )
     assert words == [pytest.approx(x, abs=2) for x in answers]
-
-
-@pytest.mark.slow
-def test_a_presenter_s_screen_gives_no_answer_away(opened):
-    page = opened("?step=answer&view=matrices&present=1&reveal=0", model="who-is-it")
-    assert page.locator(".thread .answer").inner_text() == "?"
-    for _ in range(9):
-        page.keyboard.press("PageDown")
-    assert page.locator(".thread .answer").inner_text() != "?"
 
 
 @pytest.mark.slow
@@ -152,15 +65,10 @@ def test_two_words_that_were_typed_can_be_swapped(opened):
     assert page.get_by_role("button", name="Swap").count() == 0, "nobody typed these"
 
 
-PLACES = """() => {
-  const parts = [".training > *", ".training span", ".training td", ".thread button", ".step-text", ".matrix",
-    ".legend .scale", ".panel > :not(.reply)"];
-  return Object.fromEntries(parts.flatMap((part) =>
-    [...document.querySelectorAll(part)].map((each, n) => {
-      const { x, y, width, height } = each.getBoundingClientRect();
-      return [`${part} ${n}`, [x, y, width, height].map(Math.round)];
-    })));
-}"""
+PLACES = [
+    *(".training > *", ".training span", ".training td", ".thread button", ".step-text", ".matrix"),
+    *(".legend .scale", ".panel > :not(.reply)"),
+]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +81,7 @@ def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step
     for place in (1, 2, last // 2, last):
         answered(page, place, model)
         frames(page)
-        there[place] = page.evaluate(PLACES)
+        there[place] = rectangles(page, PLACES)
     for place, now in there.items():
         moved = {name: (now.get(name), at) for name, at in there[last].items() if now.get(name) != at}
         assert moved == {}, place
@@ -210,8 +118,7 @@ def test_in_a_talk_it_comes_with_the_mouse_and_none_of_it_is_cut_off(opened, mod
     strip = page.locator(".training")
     for size in ((1024, 768), (3840, 2160)):
         resized(page, *size)
-        page.mouse.move(300, 300)
-        page.mouse.move(310, 310)
+        move_mouse(page)
         becomes(page, lambda: strip.evaluate("(each) => getComputedStyle(each).opacity"), "1", size)
         assert strip.evaluate("(each) => each.clientWidth > 0 && each.scrollWidth <= each.clientWidth"), size
         page.keyboard.press("PageUp")

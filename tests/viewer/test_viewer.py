@@ -24,20 +24,40 @@ _OF_ONE = {"appearance", "margin-top", "box-sizing"}
 NONSENSE = [None, 5, 1.5, True, [], {}, ["q[0,0,0]"], "", "q", "q[0]", "q[9,9,9]", "\ud800", "a" * 100_000]
 
 
-@pytest.mark.parametrize("message", [*NONSENSE, {"cell": "q[0,0,0]"}], ids=lambda message: repr(message)[:20])
-def test_a_message_that_is_no_cell_is_none(message):
-    assert cell_in(TRACE, message) is None
+HEADS = [
+    *({"stage": stage, "place": 0} for stage in (*NONSENSE, "scores", "heads_9")),
+    *({"stage": "heads", "place": place} for place in (None, -1, 2, "0")),
+]
+READERS = {
+    "cell": (lambda message: cell_in(TRACE, message), [{"cell": "q[0,0,0]"}]),
+    "change": (lambda message: change_in(TRACE, message), [{"cell": each, "value": 1.5} for each in NONSENSE]),
+    "position": (lambda message: index_in(message, 3), [-1, 3, 2.5, math.nan, math.inf, 10**400]),
+    "two positions": (lambda message: indices_in(message, 3), [[0, 0], [0, 3], [0, 1, 2], [None, 1], {"0": 1}]),
+    "head": (lambda message: writer_in(TRACE, message), HEADS),
+}
+"""How messages of each kind are read, and what is none of that kind besides nonsense."""
 
 
-def test_a_cell_is_read_by_its_address():
-    assert cell_in(TRACE, "scores[0,1,2]") == ("scores", (0, 1, 2))
+@pytest.mark.parametrize("kind", READERS)
+def test_a_message_of_no_kind_is_read_as_none(kind):
+    read, others = READERS[kind]
+    for message in NONSENSE + others:
+        assert read(message) is None, repr(message)[:40]
 
 
 @of_each("value", ["1", True, [], {}, "nan"])
-@of_each("cell", [*NONSENSE, "q[0,0,0]"])
-def test_a_message_that_is_no_change_is_none(cell, value):
-    assert change_in(TRACE, {"cell": cell, "value": value}) is None
-    assert change_in(TRACE, cell) is None
+def test_a_change_to_what_is_no_number_is_none(value):
+    assert change_in(TRACE, {"cell": "q[0,0,0]", "value": value}) is None
+
+
+def test_a_message_is_read_as_what_it_names():
+    assert cell_in(TRACE, "scores[0,1,2]") == ("scores", (0, 1, 2))
+    assert (index_in(0, 3), index_in(2.0, 3), indices_in([2, 0], 3)) == (0, 2, (2, 0))
+    assert writer_in(TRACE, {"stage": "heads", "place": 1}) == (1, "heads")
+    letters = MODELS["microgpt"].at(0).trace("ab")
+    assert writer_in(letters, {"stage": "active", "place": 63}) == (63, "active")
+    assert writer_in(letters, {"stage": "active", "place": 64}) is None
+    assert writer_in(letters, {"stage": "hidden", "place": 0}) is None
 
 
 @pytest.mark.parametrize(
@@ -47,61 +67,14 @@ def test_a_change_is_read_with_its_number(value, number):
     assert change_in(TRACE, {"cell": "masked[0,1,2]", "value": value}) == Change("masked", (0, 1, 2), number)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, 10**400], ids=lambda value: repr(value)[:9])
-def test_a_number_that_can_not_stand_in_a_cell_is_refused(value):
-    with pytest.raises(ChangeError):
-        change_in(TRACE, {"cell": "scores[0,1,2]", "value": value})
-
-
-@pytest.mark.parametrize(("stage", "value"), [("scores", None), ("mask", 0.5)])
-def test_a_number_that_the_stage_has_no_meaning_for_is_refused(stage, value):
-    index = "0,1,2" if stage == "scores" else "0,1"
-    with pytest.raises(ChangeError):
-        change_in(TRACE, {"cell": f"{stage}[{index}]", "value": value})
-
-
-@pytest.mark.parametrize("message", [*NONSENSE, -1, 3, 2.5, math.nan, math.inf, 10**400], ids=lambda m: repr(m)[:9])
-def test_what_is_no_place_is_none(message):
-    assert index_in(message, 3) is None
-
-
-def test_a_place_is_a_whole_number_also_as_a_float():
-    assert (index_in(0, 3), index_in(2.0, 3)) == (0, 2)
-
-
 @pytest.mark.parametrize(
-    "message", [*NONSENSE, [0, 0], [0, 3], [0, 1, 2], [None, 1], {"0": 1}], ids=lambda m: repr(m)[:9]
+    ("cell", "value"),
+    [*(("scores[0,1,2]", value) for value in (math.nan, math.inf, 10**400, None)), ("mask[0,1]", 0.5)],
+    ids=lambda each: repr(each)[:13],
 )
-def test_what_is_not_two_places_is_none(message):
-    assert indices_in(message, 3) is None
-
-
-def test_two_places_are_read_in_their_order():
-    assert indices_in([2, 0], 3) == (2, 0)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        *NONSENSE,
-        *({"stage": stage, "place": 0} for stage in (*NONSENSE, "scores", "heads_9")),
-        *({"stage": "heads", "place": place} for place in (*NONSENSE[:1], -1, 2, "0")),
-    ],
-    ids=lambda m: repr(m)[:40],
-)
-def test_what_is_no_head_is_none(message):
-    assert writer_in(TRACE, message) is None
-
-
-def test_a_neuron_is_read_by_its_place_among_neurons():
-    trace = MODELS["microgpt"].at(0).trace("ab")
-    assert writer_in(trace, {"stage": "active", "place": 63}) == (63, "active")
-    assert writer_in(trace, {"stage": "active", "place": 64}) is None
-    assert writer_in(trace, {"stage": "hidden", "place": 0}) is None
-
-
-def test_a_head_is_read_with_the_heads_of_its_layer():
-    assert writer_in(TRACE, {"stage": "heads", "place": 1}) == (1, "heads")
+def test_a_number_that_cannot_stand_in_a_cell_is_refused(cell, value):
+    with pytest.raises(ChangeError):
+        change_in(TRACE, {"cell": cell, "value": value})
 
 
 @pytest.mark.parametrize(

@@ -4,91 +4,17 @@ import json
 import math
 import re
 from itertools import groupby
+from urllib.parse import parse_qsl
 
 import pytest
-from alone import hasten, number, reveal, sent, written
-from documents import fitted_at
-from numerals import short
-from page import SENTENCE
+from alone import number, sent, show, written
+from documents import document, fitted_at
 from tab import becomes, cell, expect, grid, parameters
-
-from attnviz.explain.steps import full_title
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.slow
-def test_steps_cells_and_trails_are_in_the_address_and_back_leads_through_the_steps(opened):
-    page = opened("?seed=3")
-    page.keyboard.press("ArrowRight")
-    page.get_by_role("button", name="Scores", exact=True).click()
-    cell(page, "Scores", 3, 4).click()
-    assert parameters(page) == {"seed": "3", "step": "scores", "cell": "1.4.5.1.1", "picked": "scores"}
-    page.locator(".terms button").first.click()
-    assert number(page).startswith("q[head 1, on, ")
-    assert parameters(page)["trail"].startswith("scores[0,3,4]<q[0,3,")
-    assert re.fullmatch(r"scores\[[^]]+\] ← q\[[^]]+\]", page.locator(".trail").text_content()), "q made the score"
-    assert page.locator(".trail [aria-current]").text_content().startswith("q[")
-    page.go_back()
-    becomes(page, lambda: parameters(page), {"seed": "3", "step": "tokens"})
-    page.go_forward()
-    becomes(page, lambda: number(page).split(",")[0], "q[head 1")
-    page.reload()
-    becomes(page, lambda: number(page).split(",")[0], "q[head 1")
-    assert sent(page) == []
-
-
-def test_what_a_step_says_and_its_formula_follow_the_selection(opened):
-    page = opened("?step=scores")
-    text = page.locator(".step-text")
-    assert text.locator("math msub").all_text_contents()[:3] == ["S1", "Q1", "K1"]
-    page.keyboard.press("]")
-    assert text.locator("math msub").all_text_contents()[:3] == ["S2", "Q2", "K2"]
-    cell(page, "Scores", 3, 4).click()
-    page.get_by_role("button", name="Whole pass", exact=True).click()
-    assert "In head 2, “on” took most from “" in text.inner_text()
-    page.keyboard.press("[")
-    assert "In head 1, “on” took most from “" in text.inner_text()
-
-
-def test_keys_lead_on_but_not_out_of_a_box_or_a_grid(opened):
-    page = opened("?step=scores")
-    cell(page, "Scores", 0, 0).click()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowLeft")
-    assert parameters(page)["step"] == "scores"
-    page.keyboard.press("PageDown")
-    assert parameters(page)["step"] == "scaling"
-    page.locator("#other").click()
-    page.keyboard.type("p]")
-    for key in ("ArrowRight", "PageUp"):
-        page.keyboard.press(key)
-    assert (parameters(page)["step"], "present" in parameters(page)) == ("scaling", False)
-    page.get_by_role("button", name="Copy link").press("PageUp")
-    assert parameters(page)["step"] == "scores"
-
-
-@pytest.mark.slow
-def test_a_remote_goes_through_the_reveals_and_back(opened):
-    page = opened("?step=scores&view=matrices&present=1&reveal=0")
-    there = []
-    for _ in range(8):
-        there.append((parameters(page)["step"], reveal(page), parameters(page).get("reveal")))
-        page.keyboard.press("PageDown")
-    names = ["nothing", "lit", "products", "sum", "next", "row", "all"]
-    reveals = [*"012345", None]
-    assert there == [*(("scores", *each) for each in zip(names, reveals, strict=True)), ("scaling", "nothing", "0")]
-    for key, way in (("PageUp", reversed(there)), ("ArrowRight", there[1:3]), ("ArrowLeft", reversed(there[:2]))):
-        for each in way:
-            page.keyboard.press(key)
-            assert (parameters(page)["step"], reveal(page), parameters(page).get("reveal")) == each
-    assert page.evaluate("document.documentElement.hasAttribute('data-presenting')")
-    page.keyboard.press("Escape")
-    assert not page.evaluate("document.documentElement.hasAttribute('data-presenting')")
-    assert parameters(page) == {"step": "scores"}
-
-
-def test_what_is_to_come_is_seen_nowhere(opened):
+def test_unrevealed_numbers_are_seen_nowhere(opened):
     page = opened("?step=scores&view=matrices&present=1&reveal=0")
     cells = grid(page, "Scores").locator("[data-row]")
     assert "".join(cells.all_inner_texts()) == ""
@@ -98,34 +24,6 @@ def test_what_is_to_come_is_seen_nowhere(opened):
     page = opened("?step=scores&view=matrices&present=1&reveal=3")
     cells = grid(page, "Scores").locator("[data-row]")
     assert [text for text in cells.all_inner_texts() if text] == [cell(page, "Scores", 1, 2).inner_text()]
-
-
-PLAYED_TO = """(button, n) => new Promise((paused) => {
-  const observer = new MutationObserver(() => { // in time before the next product, on any machine
-    if (document.querySelectorAll(".terms tbody tr").length !== n) return;
-    observer.disconnect();
-    button.click();
-    paused();
-  });
-  button.click();
-  observer.observe(document.querySelector(".panel"), { childList: true, subtree: true });
-})"""
-
-
-@pytest.mark.slow
-def test_play_comes_to_all_of_it_by_itself_and_can_be_gone_through_by_hand(opened):
-    page = opened("?step=scores")
-    page.get_by_role("button", name="Play").evaluate(PLAYED_TO, 2)
-    lines = page.locator(".terms tbody tr")
-    expect(lines).to_have_count(2)
-    page.get_by_role("button", name="One reveal on").click()
-    expect(lines).to_have_count(3)
-    hasten(page)
-    page.get_by_role("combobox", name="Speed").select_option("fast")
-    page.get_by_role("button", name="Go on").click()
-    becomes(page, lambda: reveal(page), "all")
-    becomes(page, lambda: page.get_by_role("button", name="Play").count(), 1)
-    assert parameters(page) == {"step": "scores"}
 
 
 DRAGGED = """(box, from) => {
@@ -178,28 +76,7 @@ def test_a_key_is_hidden_in_the_mask(opened):
     assert sent(page)[-1] == ["change", {"cell": "masked[0,3,0]", "value": None}]
 
 
-def test_slopes_are_asked_for_and_said_to_be_slopes(opened):
-    page = opened("?step=output")
-    page.get_by_role("button", name="what would move it").click()
-    assert sent(page) == [["slopes", "output[1,0]"]]
-    page.keyboard.press("PageUp")
-    assert sent(page) == [["slopes", "output[1,0]"]], "asked once, however often it is wanted"
-    page.keyboard.press("PageDown")
-    page.evaluate(
-        "const { values } = given.stages.attention;"
-        "show({ slopes: { of: 'output[1,0]', text: 'It moves.', values: { attention: values } } })"
-    )
-    assert "No matrix drawn here moves this number. Open “Weighted sum” to see" in page.locator(".panel").inner_text()
-    page.get_by_role("button", name="Softmax", exact=True).click()
-    assert "It moves." in page.locator(".panel").inner_text()
-    assert "raise an orange cell and it rises" in page.locator(".panel").inner_text()
-    cell(page, "Attention: slope of output", 3, 4).hover()
-    said = re.compile(r"^slope of output\[cat, 1\] by attention\[head 1, on, the \(2\)\] = ")
-    expect(page.locator(".status")).to_have_text(said)
-    assert len(sent(page)) == 1, "it was answered"
-
-
-def test_what_attnviz_is_is_said_on_a_first_visit_alone(opened):
+def test_only_a_first_visit_says_what_attnviz_is(opened):
     opened("").evaluate("localStorage.clear()")
     page = opened("")
     welcome = page.get_by_text("attnviz shows attention number by number")
@@ -254,16 +131,6 @@ def test_a_cell_that_is_pointed_at_lights_up_its_numbers_in_the_panel(opened):
     becomes(page, page.locator(".panel .lit").count, 0)
 
 
-def test_what_would_move_it_stays_asked_of_one_number(opened):
-    page = opened("?step=output&ask=what+would+move+it")
-    for key in ("PageUp", "]", "PageUp", "["):
-        page.keyboard.press(key)
-        assert parameters(page)["trail"] == "output[1,0]"
-        assert number(page).startswith("output[cat, 1] = ")
-    cell(page, "Attention", 2, 3).click()
-    assert parameters(page)["trail"].startswith("attention[")
-
-
 def test_a_crumb_of_the_trail_leads_back_to_its_own_place(opened):
     page = opened("?step=weighted-sum&cell=1.2.3.4.1&picked=heads")
     page.locator(".terms .link").nth(1).click()  # a value
@@ -283,24 +150,6 @@ def test_a_number_that_was_typed_is_set_as_one_goes_on_and_no_other_with_it(open
     assert sent(page) == [["change", {"cell": "scores[0,1,2]", "value": 7}]]
     box.press("Tab")
     assert len(sent(page)) == 1
-
-
-def test_a_head_that_was_not_sent_is_asked_for_once(opened):
-    page = opened("?step=scores")
-    page.evaluate(
-        "given.stages = structuredClone(given.stages); for (const stage of Object.values(given.stages))"
-        " if (stage.axes[0].name === 'head') stage.values[1] = null; show({})"
-    )
-    page.keyboard.press("]")
-    assert sent(page) == [["need", "scores[1,0,0]"]]
-    assert "on its way" in page.locator(".panel").inner_text()
-
-
-def test_a_viewer_that_has_gone_hears_no_keys(opened):
-    page = opened("?step=scores")
-    page.evaluate("viewer.end()")
-    page.keyboard.press("PageDown")
-    assert parameters(page) == {"step": "scores"}
 
 
 @pytest.mark.slow
@@ -352,21 +201,6 @@ def test_terms_come_largest_first_whatever_their_sign_or_in_the_order_of_the_sum
     assert names == [f"concat[cat, {place}]" for place in range(1, 9)]
 
 
-@pytest.mark.slow
-def test_each_number_of_a_term_opens_and_the_trail_leads_back_to_each(opened):
-    page = opened("?step=output")
-    for place, opens in enumerate(("concat[cat, ", "w_o[")):
-        page.locator(".terms tbody tr").first.locator("button").nth(place).click()
-        assert number(page).startswith(opens)
-        page.locator(".trail button").first.click()
-        assert number(page).startswith("output[cat, 1]")
-    page.locator(".terms tbody button").first.click()
-    page.locator(".terms tbody button").first.click()
-    assert number(page).startswith("heads[")
-    page.locator(".trail button").nth(1).click()
-    assert number(page).startswith("concat[cat, ")
-
-
 def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_share(opened):
     page = opened("?step=softmax&cell=1.2.3.1.1", mask="causal")
     words = page.locator(".thread [role=option]")
@@ -382,11 +216,6 @@ def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_sha
     ]
 
 
-def test_a_share_that_is_set_by_hand_at_a_hidden_key_is_said_below_its_word(opened):
-    page = opened("?step=softmax&cell=1.4.1.1.1", mask="causal", changes="attention[0,3,5]=0.5")
-    assert page.locator(".thread .said").all_inner_texts()[4:] == ["hidden", "50\u00a0%"]
-
-
 DRAWN = """() => [
   ...[...document.querySelectorAll("canvas")].map((each) => each.toDataURL()),
   ...[...document.querySelectorAll(".arrow")].map((each) => each.getAttribute("d")),
@@ -395,15 +224,14 @@ DRAWN = """() => [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["softmax", "whole-pass"])
-def test_what_was_drawn_before_leaves_nothing_behind(opened, step):
-    documents = [{"heads": "4", "d_model": "32", "mask": "causal"}, {"sentence": "a b c", "seed": "3"}]
-    for document in documents:
-        page = opened(f"?step={step}", **document)
-        document["drawn"] = page.evaluate(DRAWN)
-    for document in (documents[0], documents[1], documents[0]):
-        settings = {name: value for name, value in document.items() if name != "drawn"}
-        page.evaluate("(given) => viewer.show(given)", json.loads(written(**settings)))
-        becomes(page, lambda: page.evaluate(DRAWN), document["drawn"])
+def test_a_picture_is_the_same_whatever_was_drawn_before(opened, step):
+    cases, drawn = [{"heads": "4", "d_model": "32", "mask": "causal"}, {"sentence": "a b c", "seed": "3"}], []
+    for settings in cases:
+        page = opened(f"?step={step}", **settings)
+        drawn.append(page.evaluate(DRAWN))
+    for nth in (0, 1, 0):
+        show(page, **cases[nth])
+        becomes(page, lambda nth=nth: page.evaluate(DRAWN) == drawn[nth], True)
 
 
 FACES = """() => [
@@ -474,38 +302,6 @@ def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_s
     becomes(page, lambda: parameters(page)["step"], "output")
 
 
-def test_what_the_address_has_wrong_is_mended_in_it(opened):
-    page = opened("?seed=3&step=SOFTMAX&cell=9.9.9.9.9&ask=why&present=yes&trail=q[9,9,9]")
-    becomes(page, lambda: parameters(page), {"seed": "3", "step": "softmax", "cell": "2.6.6.4.8"})
-
-
-def test_in_a_large_pass_lists_are_named_by_the_words_whose_row_or_column_they_are(opened):
-    words = [f"w{n}" for n in range(1, 41)]
-    address = {"sentence": " ".join(words), "seed": "3"}
-    scores = fitted_at(address).trace["scores"].value[0]
-    page = opened("?step=scores&cell=1.3.5.1.1", **address)
-    lists = page.locator(".readout section").evaluate_all(
-        "(all) => all.map((each) => [each.querySelector('h3 .name').textContent,"
-        " [...each.querySelectorAll('li')].map((item) => [...item.children].map((part) => part.textContent))])"
-    )
-    of_query, of_key = (
-        list(map(list, zip(words, map(short, line), strict=True))) for line in (scores[2], scores[:, 4])
-    )
-    assert lists[:2] == [["w3", of_query], ["w5", of_key]]
-
-
-def test_in_the_whole_pass_the_selected_word_is_marked_and_each_matrix_says_its_shape(opened):
-    page = opened("?step=whole-pass&cell=1.2.3.1.4")
-    assert page.locator(".whole .words-of .selected").all_inner_texts() == ["cat"]
-    stages = fitted_at({"sentence": SENTENCE}).trace.stages
-    said = page.locator(".whole canvas").evaluate_all("(all) => all.map((each) => each.ariaLabel)")
-    shapes = {" × ".join(map(str, stage.shape)) for stage in stages}
-    titles = {f"{full_title(stage.name)}: {' × '.join(map(str, stage.shape))} numbers" for stage in stages}
-    assert len(shapes) > 3
-    assert len(said) >= 10
-    assert {*said} <= titles
-
-
 @pytest.mark.parametrize(("agrees", "sign"), [(True, "✓"), (False, "⚠")])
 def test_the_verdict_of_an_audit_has_a_tick_where_every_number_agrees_and_a_warning_where_one_does_not(
     opened, agrees, sign
@@ -518,3 +314,52 @@ def test_the_verdict_of_an_audit_has_a_tick_where_every_number_agrees_and_a_warn
         said,
     )
     assert mounted == ["verdict good" if agrees else "verdict bad", f"{sign} What was found."]
+
+
+ASKS = """async ([one, other]) => {
+    for (const each of [other, one]) {
+        show(each);
+        await drawn();
+    }
+    const watcher = new MutationObserver(() => {});
+    const all = { subtree: true, childList: true, characterData: true, attributes: true, attributeOldValue: true };
+    watcher.observe(document, all);
+    const isChange = ({ type, target, attributeName, oldValue }) =>
+        type !== "attributes" || target.getAttribute(attributeName) !== oldValue;
+    const asks = [], put = [];
+    const watch = (owner, name, isCalled) => {
+        const before = Object.getOwnPropertyDescriptor(owner, name), part = isCalled ? "value" : "get";
+        put.push(() => Object.defineProperty(owner, name, before));
+        Object.defineProperty(owner, name, { ...before, [part]: function () {
+            if (watcher.takeRecords().some(isChange)) asks.push(`${name} of ${this.getAttribute("class")}`);
+            return before[part].call(this);
+        } });
+    };
+    for (const side of ["Width", "Height", "Left", "Top"]) {
+        watch(HTMLElement.prototype, `offset${side}`);
+        for (const kind of ["client", "scroll"]) watch(Element.prototype, kind + side);
+    }
+    watch(Element.prototype, "getBoundingClientRect", true);
+    show(other);
+    watcher.disconnect();
+    for (const back of put) back();
+    return asks;
+}"""
+"""What is asked of the layout while a document is drawn again, each time after something was written since the last."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("address", "other"),
+    [
+        ("step=softmax", {"step": "softmax", "mask": "causal"}),
+        ("step=softmax", {"step": "softmax", "heads": "4"}),
+        ("step=qkv", {"step": "qkv", "seed": "5"}),
+        ("model=who-is-it&step=softmax", {"model": "who-is-it", "step": "softmax", "checkpoint": "2"}),
+        ("model=microgpt&sentence=ka", {"model": "microgpt", "sentence": "kay"}),
+    ],
+)
+def test_another_pass_is_laid_out_once_while_it_is_drawn(opened, address, other):
+    page = opened(f"?{address}")
+    asked = page.evaluate(ASKS, [document(fitted_at(each)) for each in (dict(parse_qsl(address)), other)])
+    assert len(asked) <= 1, asked

@@ -5,7 +5,7 @@ import re
 import pytest
 from alone import hasten
 from page import SENTENCE
-from tab import PLAYED_AND_PAUSED, becomes, cell, expect, grid, resized, step_is
+from tab import PLAYED_AND_PAUSED, becomes, cell, expect, forced_colours, grid, resized, step_is
 
 from attnviz import Settings, trace_of
 
@@ -31,10 +31,8 @@ UNREACHED = """(root) => [...root.querySelectorAll("*")]
   .filter((each) => !(each.tabIndex === 0 && each.getAttribute("aria-label")) && !each.querySelector(
     ":is(button, input, select, a, td, .here):not([tabindex='-1'], :disabled)"))
   .map(({ className, localName }) => `${localName}.${className}`)"""
-STOPS = (
-    "(root) => [...root.querySelectorAll('.reply .formula, .readout ol, pre')].filter((each) => each.tabIndex === 0)"
-)
-STOPS = f"(root) => ({STOPS})(root).map(({{ ariaLabel }}) => ariaLabel)"
+STOPS = """(root) => [...root.querySelectorAll(".reply .formula, .readout ol, pre")]
+  .filter((each) => each.tabIndex === 0).map(({ ariaLabel }) => ariaLabel)"""
 
 
 def held(page):
@@ -59,7 +57,7 @@ def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
 
 
 @pytest.mark.slow
-def test_what_is_to_come_is_neither_reached_nor_read(opened):
+def test_unrevealed_numbers_are_neither_focused_nor_read(opened):
     page = opened("?step=weighted-sum&view=matrices&present=1&reveal=0", model="who-is-it")
     told = re.compile(r"heads\[.* = ")
     for reveal, is_there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 1), ("row", 1)):
@@ -76,7 +74,7 @@ def test_what_is_to_come_is_neither_reached_nor_read(opened):
 
 
 @pytest.mark.slow
-def test_arrows_do_not_lead_into_what_is_to_come_and_a_pointer_is_not_told_it(opened):
+def test_arrow_keys_and_the_mouse_reach_no_unrevealed_number(opened):
     page = opened("?step=softmax")
     page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
     status, bars = page.locator(".status"), page.locator(".bars").get_by_role("group", name="Attention")
@@ -197,8 +195,7 @@ def test_six_quick_presses_are_six_steps(opened):
 @pytest.mark.slow
 def test_where_colours_are_forced_what_is_chosen_and_what_numbers_say_are_seen(opened):
     page = opened("?step=softmax")
-    try:
-        page.emulate_media(forced_colors="active")
+    with forced_colours(page):
         colour = "(each) => getComputedStyle(each).backgroundColor"
         pressed, other = (page.locator(f'.questions [aria-pressed="{is_on}"]').first for is_on in ("true", "false"))
         assert pressed.evaluate(colour) != other.evaluate(colour)
@@ -208,5 +205,3 @@ def test_where_colours_are_forced_what_is_chosen_and_what_numbers_say_are_seen(o
         )
         cells = grid(page, "Attention").last.locator("td.number").all()
         assert len({each.evaluate(colour) for each in cells}) > 3
-    finally:
-        page.emulate_media(forced_colors="none")

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.checks.explain.comparison import Agreement
-from attnviz.checks.explain.fit import Fit
+from attnviz.checks.explain.fitted_scale import Fit
 from attnviz.checks.explain.passes import Node, Nodes
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in

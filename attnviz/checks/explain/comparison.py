@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from weakref import proxy
 
 import numpy as np
 
-from attnviz.checks.explain.passes import FULLY_MASKED, Candidate, Node, Nodes, evaluated, filled
+from attnviz.checks.explain.passes import FULLY_MASKED, Candidate, Nodes, evaluated, filled
 from attnviz.checks.read.layouts import GAINS, Layout, score_stages, stages
 from attnviz.checks.read.masks import HIDES, as_added
 from attnviz.checks.read.readings import UserArray, UserArrays
@@ -32,16 +31,12 @@ def targets(stage: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """One way to read an array as one of the stages that it may be.
-
-    `reads` has its values in attnviz's layout: two for masks, which may be inverted, and for gains, to which 1 may be
-    added.
-    """
+    """One way to read an array as one of the stages that it may be."""
 
     target: str
     read_as: str  # the stage whose layouts it was read in
     layout: Layout
-    reads: tuple[np.ndarray, ...]
+    reads: tuple[np.ndarray, ...]  # in attnviz's layout; two if a mask may be inverted, or 1 added to gains
 
     def align(self, ours: Rounded, candidate: Candidate) -> Rounded:
         """Our stage, on whose first axis several passes may be stacked, in the array's layout."""
@@ -66,10 +61,6 @@ def forms_of(array: UserArray, stage: str, candidate: Candidate) -> Iterator[For
             yield Form(target, read_as, layout, reads)
 
 
-def _both_hide(stage: str, yours: np.ndarray, ours: np.ndarray) -> np.ndarray:
-    return (yours <= _HIDES) & (ours <= _HIDES) & (stage == "mask" or stage in score_stages())
-
-
 def _both_not_finite(yours: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """Where both arrays are the same, NaN and infinity included."""
     return (yours == ours) | (np.isnan(yours) & np.isnan(ours))
@@ -87,11 +78,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """A stage compared with a user's array: the largest difference, and whether every one is within rounding.
-
-    `spread` is the part of nonzero numbers that differ by more than rounding, or by more than 1/8 of the largest
-    difference: large if the rounding is coarser than it seems, small if a few numbers are wrong.
-    """
+    """A stage compared with a user's array: the largest difference, and whether every one is within rounding."""
 
     stage: str
     name: str
@@ -101,6 +88,7 @@ class Agreement:
     off: float = math.inf  # also if either is not a number
     rounding: float = 1.0  # the error that rounding would leave in the largest number of the stage
     agrees: bool = False
+    # the part of nonzero numbers that differ: large if rounding is coarser than it seems, small if a few are wrong
     spread: float = 1.0
     shapes: tuple[Shape, Shape] | None = None  # the array's and the stage's, if no layout fits
 
@@ -203,10 +191,7 @@ def compared_stages(arrays: UserArrays, candidate: Candidate, nodes: Nodes) -> l
 def compare_pass(
     arrays: UserArrays, candidate: Candidate, nodes: Nodes, precision: Precision, before: PassComparison | None = None
 ) -> PassComparison:
-    """Compare the arrays with a pass, whose fully masked rows are filled as fits them best.
-
-    Stages that `before` holds are not computed again.
-    """
+    """Compare the arrays with a pass, whose fully masked rows are filled as fits best; `before` isn't recomputed."""
     wanted = {name for stage in arrays if stage in nodes for name in targets(stage)} & nodes.keys()
     wanted |= {"masked"} & nodes.keys() if "attention" in nodes else set()
     stages = compared_stages(arrays, candidate, nodes)
@@ -240,24 +225,29 @@ def distances(arrays: UserArrays, candidate: Candidate, nodes: Nodes, precision:
     for stage in compared:
         least = np.full(n, MOST_OFF)
         for form in forms_of(arrays[stage], stage, candidate):
-            if form.target not in values:
-                continue
-            aligned = form.align(values[form.target], candidate).value
-            for read in form.reads:
-                yours, ours = (_seeing(each, form.target, seeing) for each in _as_numbers(read, aligned))
-                if yours.shape == ours.shape[-yours.ndim :]:
-                    least = np.minimum(least, _largest_difference(yours, ours, form.target))
+            if form.target in values:
+                for off in _largest_differences(form, values[form.target], candidate, seeing):
+                    least = np.minimum(least, off)
         total += least
     return total
 
 
-def _largest_difference(yours: np.ndarray, ours: np.ndarray, stage: str) -> np.ndarray:
-    off = np.abs(ours - yours) if yours.dtype != bool else (ours != yours).astype(float)
-    off[_both_hide(stage, yours, ours)] = 0
-    if not np.isfinite(off).all():
-        off[_both_not_finite(yours, ours)] = 0
-    off = off.max(axis=tuple(range(-yours.ndim, 0)), initial=0.0)
-    return np.where(off <= MOST_OFF, off, MOST_OFF)  # so is what is no number
+def _largest_differences(
+    form: Form, ours: Rounded, candidate: Candidate, seeing: np.ndarray | None
+) -> Iterator[np.ndarray]:
+    """The largest difference from our stage, perhaps of several stacked passes, for each way to read the array."""
+    aligned = form.align(ours, candidate).value
+    for read in form.reads:
+        theirs, made = (_seeing(each, form.target, seeing) for each in _as_numbers(read, aligned))
+        if theirs.shape != made.shape[-theirs.ndim :] or made.ndim > theirs.ndim + 1:
+            continue
+        off = np.abs(made - theirs) if theirs.dtype != bool else (made != theirs).astype(float)
+        if form.target == "mask" or form.target in score_stages():
+            off[(theirs <= _HIDES) & (made <= _HIDES)] = 0
+        if not np.isfinite(off).all():
+            off[_both_not_finite(theirs, made)] = 0
+        off = off.max(axis=tuple(range(-theirs.ndim, 0)), initial=0.0)
+        yield np.where(off <= MOST_OFF, off, MOST_OFF)  # so is what is no number
 
 
 def _seeing_in(masked: Rounded | None) -> np.ndarray | None:
@@ -284,10 +274,9 @@ def _has_queries(stage: str) -> bool:
 
 _ROUNDINGS = 1e5  # no correct number is off by so many rounding errors
 ROWS = 8  # how many rows are compared
-_COLUMNS = 32  # how many columns of the output are compared, as each is a large sum
-_AFTER_OUTPUT = {"residual", "mlp_norm", "hidden", "active", "mlp", "mlp_residual"}
 # Stages whose rows depend on the same query's rows alone, and on all keys
-_ROW_BY_ROW = {"scores", "scaled", "capped", "masked", "attention", "heads", "concat", "output", *_AFTER_OUTPUT}
+_ROW_BY_ROW = {"scores", "scaled", "capped", "masked", "attention", "heads", "concat", "output", "residual"}
+_ROW_BY_ROW |= {"mlp_norm", "hidden", "active", "mlp", "mlp_residual"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,9 +289,7 @@ class Prefilter:
     nodes: Nodes  # the pass before it is changed
     differs: str
     agree: frozenset[str] = frozenset()
-    _columns: dict[Rounded, Rounded] = field(default_factory=dict, repr=False)
     _forms: dict[str, list[tuple[Form, float]]] = field(default_factory=dict, repr=False)
-    _last: dict[str, tuple[Node, list[Rounded], Rounded]] = field(default_factory=dict, repr=False)
 
     def accepts(self, nodes: Nodes) -> bool:
         return bool(self.accepts_each(nodes).all())
@@ -339,23 +326,14 @@ class Prefilter:
             all_of[name] = {name}.union(*(all_of[each] for each in node.inputs))
         return all_of
 
-    @cached_property
-    def _queries(self) -> np.ndarray:
-        return _spread(self.candidate.sizes.get("t", 1), ROWS)
-
     def some_rows(self, rows: np.ndarray) -> np.ndarray:
         n = self.candidate.sizes.get("t")
         return rows[..., self._queries, :] if rows.ndim > 1 and rows.shape[-2] == n else rows
 
     @cached_property
-    def ends_with_output(self) -> bool:
-        return _AFTER_OUTPUT.isdisjoint(name for stage in (self.differs, *self.agree) for name in targets(stage))
-
-    def some_columns(self, parameter: Rounded) -> Rounded:
-        if parameter not in self._columns:
-            some = _spread(parameter.value.shape[-1], _COLUMNS)
-            self._columns[parameter] = parameter.map(lambda array: np.ascontiguousarray(array[..., some]))
-        return self._columns[parameter]
+    def _queries(self) -> np.ndarray:
+        n = self.candidate.sizes.get("t", 1)
+        return np.unique(np.linspace(0, n - 1, min(n, ROWS)).astype(int))  # evenly spaced
 
     def _is_near(self, stage: str, rows: _Rows, seeing: np.ndarray | None) -> np.ndarray | bool:
         """Whether an array is near one of the stages that it may be, in any layout."""
@@ -367,37 +345,16 @@ class Prefilter:
         for form, largest in self._forms[stage]:
             if form.target not in rows:
                 continue
-            ours = _seeing(form.align(rows[form.target], self.candidate).value, form.target, seeing)
-            for read in form.reads:
-                yours = _seeing(read, form.target, seeing)
-                if form.target == "output" and self.ends_with_output and ours.shape[-1] != yours.shape[-1]:
-                    ours = ours[..., _spread(ours.shape[-1], _COLUMNS)]
-                if yours.shape == ours.shape[-yours.ndim :] and ours.ndim <= yours.ndim + 1:
-                    near = near | self._are_near(yours, ours, form.target, largest)
-                    if near.all():
-                        return near
+            for off in _largest_differences(form, rows[form.target], self.candidate, seeing):
+                near = near | (off <= self.tolerance * largest)
+                if near.all():
+                    return near
         return near
 
     def _in_part(self, form: Form) -> tuple[Form, float]:
         reads = tuple(self.some_rows(each) if _has_queries(form.target) else each for each in form.reads)
-        if form.target == "output" and self.ends_with_output:
-            reads = tuple(each[..., _spread(each.shape[-1], _COLUMNS)] for each in reads)
         numbers = reads[0][np.isfinite(reads[0])]
         return replace(form, reads=reads), float(np.abs(numbers, dtype=float).max(initial=0.0))
-
-    def _are_near(self, yours: np.ndarray, ours: np.ndarray, stage: str, largest: float) -> np.ndarray:
-        yours, ours = _as_numbers(yours, ours)
-        axes = tuple(range(-yours.ndim, 0))
-        if yours.dtype == bool:
-            return (yours == ours).all(axis=axes)
-        off, allowed = np.abs(yours - ours), self.tolerance * largest
-        most = off.max(axis=axes, initial=0.0)
-        if (most <= allowed).all():
-            return most <= allowed
-        if (stage in (*score_stages(), "mask") and largest >= -HIDES / 2) or not np.isfinite(most).all():
-            is_near = (off <= allowed) | _both_hide(stage, yours, ours) | _both_not_finite(yours, ours)
-            return is_near.all(axis=axes)
-        return most <= allowed
 
 
 class _Rows:
@@ -439,13 +396,7 @@ class _Rows:
         if name not in _ROW_BY_ROW or not node.operation or "running_output" in node.inputs:
             whole = self._made_whole(name)
             return whole.map(prefilter.some_rows) if _has_queries(name) else whole
-        read = [self[each] for each in node.inputs]
-        if name == "output" and prefilter.ends_with_output:
-            read = [read[0], *map(prefilter.some_columns, read[1:])]
-        before = prefilter._last.get(name)
-        if before is None or before[0] is not node or not all(map(operator.is_, before[1], read)):
-            before = prefilter._last[name] = node, read, node.make(read, prefilter.rough)
-        return before[2]
+        return node.made([self[each] for each in node.inputs], prefilter.rough)
 
     def _made_whole(self, name: str) -> Rounded:
         if name not in self._whole:
@@ -455,9 +406,3 @@ class _Rows:
                 node = self._nodes[name]
                 self._whole[name] = node.made([self._made_whole(each) for each in node.inputs], self._prefilter.rough)
         return self._whole[name]
-
-
-@lru_cache(maxsize=16)
-def _spread(n: int, most: int) -> np.ndarray:
-    """At most `most` of n indices, evenly spaced."""
-    return np.unique(np.linspace(0, n - 1, min(n, most)).astype(int))

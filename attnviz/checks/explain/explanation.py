@@ -28,7 +28,6 @@ from attnviz.checks.read.rounding import OutOfWorkError, Rounded, work_limit
 from attnviz.checks.report.words import title
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.order import LayerConfig
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
@@ -63,9 +62,8 @@ class Explanation:
     def not_recomputed(self) -> tuple[str, ...]:
         """The stages for whose recomputation an earlier array is missing."""
         compared = {each.name for each in self.diagnosis.stages}
-        missing = [
-            stage for stage, each in self.arrays.items() if each.name not in compared and stage not in self.inputs
-        ]
+        others = {stage: each.name for stage, each in self.arrays.items() if stage not in self.inputs}
+        missing = [stage for stage, name in others.items() if name not in compared]
         if self.reference is None and {"q", "k", "v"} <= set(missing):  # where a pass may well begin
             missing = [stage for stage in missing if stage not in "qkv"]
         return tuple(missing)
@@ -76,18 +74,9 @@ class Explanation:
         layouts = {each.stage: each.layout for each in diagnosis.explained or diagnosis.stages if each.layout}
         return layouts | dict(reading.layouts if reading else {})
 
-    @property
-    def true_hides(self) -> bool:
-        reading = self.diagnosis.candidate.reading
-        return bool(reading and reading.mask and reading.mask.true_hides)
-
     @cached_property
     def trace(self) -> Trace | None:
-        """The given pass, or the user's own, rotated as theirs if an operation of attnviz can do it.
-
-        None if their own doesn't reach from queries, keys and values to head outputs, or if it needs a rotation that
-        attnviz's pass doesn't have.
-        """
+        """The given pass or the user's own; None if that is incomplete or needs a rotation that attnviz lacks."""
         candidate = self.diagnosis.candidate
         if self.reference or not set(candidate.trace.keys()) >= _WHOLE:
             return self.reference
@@ -110,11 +99,6 @@ class Explanation:
     def full_name(self, stage: str) -> str:
         """The name of a stage in `trace`."""
         return self.reference.layers[self.layer - 1].names.get(stage, stage) if self.reference else stage
-
-    @property
-    def config(self) -> LayerConfig | None:
-        reading = self.diagnosis.candidate.reading
-        return reading.config if reading else None
 
 
 @np.errstate(all="ignore")  # a user's numbers may overflow, which is checked afterwards
@@ -176,10 +160,7 @@ def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
 
 
 def _agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[PrecisionSearch]) -> Explained | None:
-    """The first reading that agrees entirely; None if there is none, or only one reading.
-
-    A search is appended for each reading whose arrays fit each other; OwnArraysError if there is none.
-    """
+    """The first of several readings that agrees entirely, if any; appends a search for each whose arrays fit."""
     misfit = None
     for way in ways:
         try:
@@ -254,15 +235,8 @@ def _by_convention(arrays: UserArrays, diagnosis: Diagnosis) -> Diagnosis:
         return diagnosis
     inverted = [each.name for each in against.chosen if each.contradicts]
     name = " and ".join(inverted) if arrays["mask"].name not in inverted else ""
-    return replace(
-        plain,
-        mistakes=(Mistake("mask inverted", "masked", {"mask": called(name)}, changed),),
-        explained=explained.stages,
-        nodes=explained.nodes,
-        mistaken=tuple(name for name, node in explained.nodes.items() if node is not nodes.get(name)),
-        fully_masked=explained.fully_masked,
-        against=against,
-    )
+    mistake = Mistake("mask inverted", "masked", {"mask": called(name)}, changed)
+    return plain.with_mistakes((mistake,), explained, nodes, against=against)
 
 
 # --- Axes in another order
@@ -280,22 +254,23 @@ class _Permuted:
     axes: tuple[int, ...]
     was_flat: bool
 
-    def mistake(self, layout: Layout | None) -> Mistake:
+    def theirs(self, layout: Layout | None) -> str:
+        """The user's order of axes, if the permuted array is in this layout."""
         groups = groups_of(layouts_of(self.stage)[0].pattern)
         names = dict(zip(groups, stages()[self.stage], strict=True)) | {"h": "head"}
         groups = groups_of(layout.pattern) if layout else groups
         expected = [names.get(each) or " * ".join(names.get(letter, letter) for letter in each) for each in groups]
         theirs = ", ".join(expected[self.axes.index(place)] for place in range(len(self.axes)))
-        shown = f"flattened from ({theirs})" if self.was_flat else f"({theirs})"
+        return f"flattened from ({theirs})" if self.was_flat else f"({theirs})"
+
+    def mistake(self, layout: Layout | None) -> Mistake:
+        shown = self.theirs(layout)
         slots = {"array": title(self.stage), "theirs": shown, "expected": ", ".join(stages()[self.stage])}
         return Mistake(WRONG_AXES, self.stage, slots, {})
 
 
 def _permuted(arrays: UserArrays, make: MakeCandidates, diagnosis: Diagnosis | None) -> Explained | None:
-    """Permute axes until everything is explained; None if no order does.
-
-    `diagnosis` is the best diagnosis without permutations, None if the arrays fit no pass.
-    """
+    """Permute axes until everything is explained; `diagnosis` is the best without, None if the arrays fit no pass."""
     nearest = diagnosis and replace(diagnosis, mistakes=(), explained=())
     changed: dict[str, _Permuted] = {}
     is_small = not diagnosis or diagnosis.candidate.is_small
@@ -306,7 +281,8 @@ def _permuted(arrays: UserArrays, make: MakeCandidates, diagnosis: Diagnosis | N
         except OwnArraysError:
             return None
 
-    while len(changed) < len(arrays) and (is_small or (diagnosis and diagnosis.first and diagnosis.first.shapes)):
+    has_wrong_shape = bool(diagnosis and diagnosis.first and diagnosis.first.shapes)
+    while len(changed) < len(arrays) and (is_small or has_wrong_shape):
         before, further = nearest, None
         current = {**arrays, **{stage: each.array for stage, each in changed.items()}}
         for option in _options(current, before, changed, same_shape=not is_small):
@@ -323,7 +299,7 @@ def _permuted(arrays: UserArrays, make: MakeCandidates, diagnosis: Diagnosis | N
             break
         changed = further
     forced = [changed] if changed else []
-    if diagnosis and diagnosis.first and diagnosis.first.shapes:
+    if has_wrong_shape:
         forced += [{each.stage: each for each in option} for option in _options(arrays, diagnosis, {}, same_shape=True)]
     for more in forced:
         tried = search(more)
@@ -349,10 +325,9 @@ def _options(
                 yield (each,)
     if same_shape or _n_agreeing(diagnosis) > 0:
         return
-    begins = [
-        each for each in arrays if each != "mask" and (diagnosis is None or not diagnosis.candidate.compares(each))
-    ]
-    alone = {each: [*_orders(each, arrays[each])] for each in begins if each not in changed}
+    others = [each for each in arrays if each != "mask" and each not in changed]
+    begins = (each for each in others if diagnosis is None or not diagnosis.candidate.compares(each))
+    alone = {each: [*_orders(each, arrays[each])] for each in begins}
     for group in _TOGETHER:
         if set(group) <= set(alone):
             yield from zip(*(alone[each] for each in group), strict=False)
@@ -379,18 +354,22 @@ def _orders(stage: str, array: UserArray, expected: Sequence[int] = ()) -> Itera
 def _with_orders(arrays: UserArrays, changed: Mapping[str, _Permuted], right: Diagnosis) -> Explained:
     """The diagnosis with the axis orders as its first mistakes."""
     explained, reading = right.explained or right.stages, right.candidate.reading
-    layouts: dict[str, Layout | None] = {
-        arrays[stage].name: layout for stage, layout in (reading.layouts.items() if reading else ())
-    }
+    of_reading = reading.layouts if reading else {}
+    layouts: dict[str, Layout | None] = {arrays[stage].name: layout for stage, layout in of_reading.items()}
     layouts |= {each.name: each.layout for each in explained}
     names = {each.before.name: each for each in changed.values()}
-    compared = {each.name for each in right.stages}
-    differing = {
-        name: Agreement(each.stage, name, shapes=(each.before.value.shape, each.array.value.shape))
-        for name, each in names.items()
+    # where heads are as many as tokens, an array in attnviz's own order may be read in another: that is no mistake
+    own_order = {
+        n for n, each in names.items() if each.theirs(layouts.get(n)) == f"({', '.join(stages()[each.stage])})"
     }
+    own_layouts = {name: layouts_of(names[name].stage)[0] for name in own_order}
+    names = {name: each for name, each in names.items() if name not in own_order}
+    shapes = {name: (each.before.value.shape, each.array.value.shape) for name, each in names.items()}
+    differing = {name: Agreement(each.stage, name, shapes=shapes[name]) for name, each in names.items()}
+    compared = {each.name for each in right.stages}
     all_stages = [differing[name] for name in names if name not in compared]
-    all_stages += [differing.get(each.name, each) for each in right.stages]
+    for each in right.stages:
+        all_stages.append(differing.get(each.name) or replace(each, layout=own_layouts.get(each.name, each.layout)))
     orders = (names[each.name].mistake(layouts.get(each.name)) for each in all_stages if each.name in names)
     mistakes = (*orders, *right.mistakes)
     permuted = {**arrays, **{stage: each.array for stage, each in changed.items()}}

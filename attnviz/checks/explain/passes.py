@@ -90,9 +90,10 @@ class Node:
         return Node(self.inputs, lambda inputs, precision: self.made(inputs, precision).map(change))
 
     def followed_by(self, operation: Operation) -> Node:
-        return Node(
-            self.inputs, lambda inputs, precision: applied(operation, [self.made(inputs, precision)], precision)
-        )
+        def make(inputs: Sequence[Rounded], precision: Precision) -> Rounded:
+            return applied(operation, [self.made(inputs, precision)], precision)
+
+        return Node(self.inputs, make)
 
 
 Nodes = Mapping[str, Node]
@@ -183,16 +184,14 @@ _TRAINED_FOR = 8_192
 class Rotation:
     """Queries and keys rotated by their positions (RoPE, Su et al. 2021), which arrays may be without saying so.
 
-    Of `n_rotated` dimensions, the first ones, the i-th pair is turned by position * base^(-2 i / n_rotated). Pairs are
-    neighbours, or, as in Hugging Face, dimensions that are half of them apart. For longer texts than those of training,
-    positions are divided by a factor (Chen et al. 2023), or, in Llama 3.1, the slowest angles alone.
+    The i-th pair is turned by position * base^(-2 i / n_rotated).
     """
 
-    is_in_halves: bool
+    is_in_halves: bool  # as in Hugging Face; else pairs are neighbours
     base: float
-    n_rotated: int
-    factor: float = 1
-    is_llama3: bool = False
+    n_rotated: int  # how many dimensions, the first ones
+    factor: float = 1  # a divisor of positions in texts longer than those of training (Chen et al. 2023)
+    is_llama3: bool = False  # whether it divides the slowest angles alone
 
     @classmethod
     def like(cls, operation: operations.Rotation, d_k: int) -> Rotation:

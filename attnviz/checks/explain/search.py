@@ -1,12 +1,14 @@
 """Search: each candidate pass as it is, rotated, and with mistakes, in each precision, the finest first."""
 
+from __future__ import annotations
+
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain, combinations, groupby, islice
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +28,7 @@ from attnviz.checks.explain.comparison import (
     rank_of,
     targets,
 )
-from attnviz.checks.explain.fit import Fit, numbers_near
+from attnviz.checks.explain.fitted_scale import Fit, numbers_near
 from attnviz.checks.explain.passes import (
     FULLY_MASKED,
     Candidate,
@@ -50,7 +52,13 @@ from attnviz.checks.read.rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Pr
 _ALIKE = 0.02  # relative difference at which lengths count as equal
 MAX_CANDIDATES = 8  # how many readings are examined closely
 MAX_SEARCHED = 2  # in how many readings a base, or in large passes how many rotations, are searched
-UNKNOWN = ("normalised", "rotated", "biased")  # correct queries and keys, and correct scores, that attnviz doesn't know
+Mistakes = tuple[Mistake, ...]
+# Correct queries and keys, and correct scores, that attnviz doesn't know
+UNKNOWN = {
+    "normalised": "normalised queries and keys",
+    "rotated": "every RoPE",
+    "biased": "biases of scores that no mask in the file holds",
+}
 
 
 class SkippedCheck(Enum):
@@ -72,14 +80,20 @@ class Diagnosis:
     precision: Precision
     stages: Agreements  # one for each compared array, in the order of the pass, without any mistake
     fully_masked: str = FULLY_MASKED[0]  # what a fully masked query gets in the user's pass
-    mistakes: tuple[Mistake, ...] = ()  # cumulative, each makes at least the first differing stage agree
-    alternatives: tuple[tuple[Mistake, ...], ...] = ()  # that explain as much as the first
+    mistakes: Mistakes = ()  # cumulative, each makes at least the first differing stage agree
+    alternatives: tuple[Mistakes, ...] = ()  # that explain as much as the first
     explained: Agreements = ()  # the stages compared with the pass with the mistakes
     nodes: Nodes = field(default_factory=dict)  # of the pass with the mistakes
     mistaken: tuple[str, ...] = ()  # the stages that the mistakes change
     within: str = ""  # the 16-bit format whose rounding would explain an unexplained difference
     skipped_checks: tuple[SkippedCheck, ...] = ()
     against: MaskReading | None = None  # the reading that agrees, if it contradicts the library's convention for masks
+
+    def with_mistakes(self, mistakes: Mistakes, state: PassComparison, plain: Nodes, **more: Any) -> Diagnosis:
+        """The diagnosis with mistakes, which turn the nodes `plain` into those of `state`."""
+        mistaken = tuple(name for name, node in state.nodes.items() if node is not plain.get(name))
+        more |= {"explained": state.stages, "nodes": state.nodes, "fully_masked": state.fully_masked}
+        return replace(self, mistakes=mistakes, mistaken=mistaken, **more)
 
     @property
     def first(self) -> Agreement | None:
@@ -103,10 +117,7 @@ class Diagnosis:
 
     @property
     def may_be_rotated(self) -> bool:
-        """Whether the first differing stage looks like rotated queries or keys.
-
-        Rotations keep lengths, and the score of a token with itself.
-        """
+        """Whether the first differing stage looks rotated: lengths, and scores of tokens with themselves, are kept."""
         first = self.first
         if first is None or first.value is None or first.expected is None or self.candidate.reading is None:
             return False
@@ -123,11 +134,7 @@ class Diagnosis:
 
     @property
     def may_be(self) -> tuple[str, ...]:
-        """Which of `UNKNOWN` could still explain these numbers.
-
-        Normalised or rotated queries and keys change everything after them, and biases everything after the scores. A
-        later stage that agrees, or a row of attention that doesn't sum to 1, rules them out.
-        """
+        """Which of `UNKNOWN` could still explain these numbers, as no later stage agrees and rows sum to 1."""
         first, later = self.first, stages_after_scores()
         if self.candidate.reading is None or self.wrong_sum or first is None:
             return ()
@@ -138,8 +145,8 @@ class Diagnosis:
         if agree.intersection(("masked", *later)) or after.intersection(score_stages()):
             return ()
         if agree.intersection(score_stages()):
-            return UNKNOWN[2:]
-        return UNKNOWN[:2] if first.stage in ("q", "k") else UNKNOWN
+            return ("biased",)
+        return ("normalised", "rotated") if first.stage in ("q", "k") else tuple(UNKNOWN)
 
     @property
     def wrong_sum(self) -> tuple[tuple[int, ...], float] | None:
@@ -169,7 +176,7 @@ _MAX_MISTAKES = 3  # how many cumulative mistakes are searched
 _FAR = 4.0  # mistakes that leave more than 4 times the least difference rank last
 _RANGES = {"base": (10, 1e8), "factor": (1, 100)}
 Compared = tuple[Candidate, PassComparison]
-MistakenPass = tuple[tuple[Mistake, ...], Nodes]
+MistakenPass = tuple[Mistakes, Nodes]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,10 +189,6 @@ class PassSearch:
     @property
     def plain(self) -> Diagnosis | None:
         return self._compared[0]
-
-    @property
-    def was_run(self) -> bool:
-        return "_compared" in vars(self)
 
     @cached_property
     def nearest_candidates(self) -> list[Compared]:
@@ -287,7 +290,7 @@ class PassSearch:
             return [*candidates]
         ranks, off = zip(*map(self._roughly, candidates), strict=True)
         blind = [each.hides_all_keys for each in candidates]
-        nearest = sorted(range(len(candidates)), key=lambda i: ((-ranks[i][0], -ranks[i][1]), blind[i], off[i]))
+        nearest = sorted(range(len(candidates)), key=lambda i: (-ranks[i][0], -ranks[i][1], blind[i], off[i]))
         first = candidates[nearest[0]]
         compared = [each.value.size for stage, each in self.candidates.arrays.items() if first.compares(stage)]
         size = max(first.size, 8 * max(compared, default=0))
@@ -341,25 +344,19 @@ class PassSearch:
 
     @cached_property
     def _rotatable(self) -> list[Candidate]:
-        """The nearest passes that a rotation may explain, as it keeps what agrees.
-
-        Such as the weight of a query's only visible key.
-        """
+        """The nearest passes that a rotation may explain, as it keeps what agrees, such as an only key's weight."""
         return [each for each, state in self.nearest_candidates if self._rotation_keeps_agreeing(each, state)]
 
     @cached_property
     def _rotated_alone(self) -> list[Candidate]:
-        """Those whose first differing stage a rotation would change.
-
-        Coarse numbers may agree by chance with a pass that isn't rotated, so then all passes are tried.
-        """
+        """Those whose first differing stage a rotation would change."""
         changed = ("q", "k", *score_stages(), *stages_after_scores())
+        # coarse numbers may agree by chance with a pass that isn't rotated
         near = self.nearest_candidates if self.precision.is_fine else self._compared[1]
         firsts = [(candidate, first_differing(state.stages)) for candidate, state in near]
         return [each for each, first in firsts if first and first.stage in changed and self._lacks_rotation(each)]
 
     def _lacks_rotation(self, plain: Candidate) -> bool:
-        """Whether the pass may lack a rotation of its queries and keys."""
         scores = self._nodes.of(plain).get("scores") if plain.reading is not None else None
         inputs = (("q", "k"), ("q_normed", "k_normed"))
         return scores is not None and scores.inputs in inputs and plain.sizes.get("d", 1) > 1
@@ -367,8 +364,7 @@ class PassSearch:
     def _rotation_keeps_agreeing(self, plain: Candidate, state: PassComparison) -> bool:
         if not self._lacks_rotation(plain):
             return False
-        d = plain.sizes["d"]
-        rotations = usual_rotations(d) or [*islice(known_rotations(d), 1)]
+        rotations = usual_rotations(plain.sizes["d"]) or [*islice(known_rotations(plain.sizes["d"]), 1)]
         agreeing = {each.stage for each in state.stages if each.agrees}
         agreeing = agreeing.intersection((*score_stages(), *stages_after_scores()))
         if not agreeing:
@@ -396,21 +392,19 @@ class PassSearch:
 
     def _with_fitted_rotation(self, plain: Candidate) -> Diagnosis | None:
         """The pass with a rotation of another base or factor that reproduces every array."""
-        shapes = rotations_to_fit(plain.sizes["d"])
-        near = (self._fitted_rotations(plain, shape, varied) for shape, varied in shapes)
+
+        def nearest(shape: Rotation, varied: str) -> Iterator[list[Rotation]]:
+            """Those whose base or factor comes nearest, rounded values first; `shape` fixes everything else."""
+
+            def of(numbers: Iterable[float]) -> list[Rotation]:
+                changes: list[dict[str, Any]] = [{varied: float(number)} for number in numbers]
+                return [replace(shape, **each) for each in changes]
+
+            for number in numbers_near(lambda numbers: self._distances(plain, of(numbers)), *_RANGES[varied]):
+                yield of(dict.fromkeys([*(float(f"{number:.{n}g}") for n in range(1, 7)), number]))
+
+        near = (nearest(*each) for each in rotations_to_fit(plain.sizes["d"]))
         return self._first_agreeing(plain, chain.from_iterable(near))
-
-    def _fitted_rotations(
-        self, plain: Candidate, shape: Rotation, varied: Literal["base", "factor"]
-    ) -> Iterator[list[Rotation]]:
-        """Rotations whose base or factor comes nearest, rounded values first; `shape` fixes everything else."""
-
-        def of(numbers: Iterable[float]) -> list[Rotation]:
-            changes: list[dict[str, Any]] = [{varied: float(number)} for number in numbers]
-            return [replace(shape, **each) for each in changes]
-
-        for number in numbers_near(lambda numbers: self._distances(plain, of(numbers)), *_RANGES[varied]):
-            yield of(dict.fromkeys([*(float(f"{number:.{n}g}") for n in range(1, 7)), number]))
 
     def _distances(self, plain: Candidate, rotations: Sequence[Rotation]) -> np.ndarray:
         nodes, arrays = self._nodes.of(plain), self.candidates.arrays
@@ -458,31 +452,22 @@ class PassSearch:
     def _with_mistakes(self, candidate: Candidate, plain: PassComparison, in_pairs: bool) -> Diagnosis:
         """The pass with the cumulative mistakes that explain most."""
         state = plain
-        mistakes: list[Mistake] = []
-        alternatives: tuple[tuple[Mistake, ...], ...] = ()
+        mistakes: Mistakes = ()
+        alternatives: tuple[Mistakes, ...] = ()
         while len(mistakes) < _MAX_MISTAKES and not state.agrees:
             likeliest = self._with_a_mistake(candidate, state, is_first=not mistakes, in_pairs=in_pairs)
             if not likeliest:
                 break
-            if not mistakes:
-                alternatives = tuple(each for each, _ in likeliest[1:])
-            made, state = likeliest[0]
-            mistakes += made
-        if not mistakes:
-            return self._diagnosis(candidate, state)
-        return replace(
-            self._diagnosis(candidate, plain),
-            fully_masked=state.fully_masked,
-            mistakes=tuple(mistakes),
-            alternatives=alternatives,
-            explained=state.stages,
-            nodes=state.nodes,
-            mistaken=tuple(name for name, node in state.nodes.items() if node is not plain.nodes.get(name)),
+            alternatives = alternatives if mistakes else tuple(each for each, _ in likeliest[1:])
+            mistakes, state = (*mistakes, *likeliest[0][0]), likeliest[0][1]
+        diagnosis = self._diagnosis(candidate, plain)
+        return (
+            diagnosis.with_mistakes(mistakes, state, plain.nodes, alternatives=alternatives) if mistakes else diagnosis
         )
 
     def _with_a_mistake(
         self, candidate: Candidate, state: PassComparison, is_first: bool, in_pairs: bool
-    ) -> list[tuple[tuple[Mistake, ...], PassComparison]]:
+    ) -> list[tuple[Mistakes, PassComparison]]:
         arrays, failed = self.candidates.arrays, self.candidates.failed_searches
         agreeing = rank_of(state.stages)[0]
         first, compared = state.stages[agreeing], compared_stages(arrays, candidate, state.nodes)
@@ -496,7 +481,7 @@ class PassSearch:
             candidate.trace, state.nodes, candidate.wrong_masks, {*arrays}, candidate.sizes, first, state.values
         )
         known = {each.stage for each in state.stages[:agreeing] if not (each.layout and each.layout.is_averaged)}
-        likeliest: list[tuple[tuple[Mistake, ...], PassComparison]] = []
+        likeliest: list[tuple[Mistakes, PassComparison]] = []
         for part, passes in zip(parts, mistaken_passes(setting, set(targets(first.stage)), known), strict=False):
             if is_first and part in failed:
                 continue
@@ -538,18 +523,14 @@ _BEFORE_SCORES = ("transposed", "bias", "rotation", "positions")  # prefixes of 
 def mistaken_passes(setting: Setting, wanted: set[str], known: set[str]) -> tuple[Iterable[MistakenPass], ...]:
     """The passes with a mistake that may explain the `wanted` stages, in three parts.
 
-    First passes in which a mistake affects everything after it. Then those in which the `known` stages stay right but
-    are misread later, as hooks record what a module returns, not what happens to it. Then those with two mistakes in
-    adjacent stages, which hide each other.
+    First those in which a mistake affects everything after it; then those in which the `known` stages stay right but
+    are misread later, as where hooks record what a module returns; then those with two mistakes, which hide each other.
     """
     nodes, mistakes = setting.nodes, list(mistakes_in(setting))
     unexplained = needed(nodes, wanted, known)
     likely = [each for each in mistakes if not unexplained.isdisjoint(each.nodes)]
-    misread = [
-        each
-        for each in mistakes
-        if known.issuperset(each.nodes) and (each.id == _BEFORE_USE or _PROJECTED.issuperset(each.nodes))
-    ]
+    known_only = (each for each in mistakes if known.issuperset(each.nodes))
+    misread = [each for each in known_only if each.id == _BEFORE_USE or _PROJECTED.issuperset(each.nodes)]
     return (
         [((each,), {**nodes, **each.nodes}) for each in likely],
         [((each,), _misread(nodes, each.nodes)) for each in misread],
@@ -593,11 +574,7 @@ _LITTLE = 0.02  # the largest relative difference that 16-bit rounding explains
 
 @dataclass(frozen=True, eq=False)
 class PrecisionSearch:
-    """The search for the pass that explains the arrays, in each precision that they may have.
-
-    First in the formats they are stored in. Then, if most of a stage differs, in coarser ones they may have been
-    computed in: float32, TF32, and float16 if an input is stored in it.
-    """
+    """The search in the formats that arrays are stored in, then in coarser ones that they may have been computed in."""
 
     candidates: Candidates
 
@@ -619,10 +596,8 @@ class PrecisionSearch:
         if bits == FLOAT32.bits:
             coarser.append(Precision(FLOAT32, digits, is_tf32=True))
         finest_first = [Precision(each, digits) for each in sorted(stored, key=lambda each: -each.bits)]
-        of_stored, of_coarser = (
-            [PassSearch(self.candidates, each) for each in some] for some in (finest_first, coarser)
-        )
-        return of_stored, of_coarser
+        search = partial(PassSearch, self.candidates)
+        return [*map(search, finest_first)], [*map(search, coarser)]
 
     @cached_property
     def plain(self) -> Diagnosis | None:
@@ -658,7 +633,7 @@ class PrecisionSearch:
     @property
     def best_so_far(self) -> Diagnosis | None:
         """The best result when a search is stopped; None if there is none yet."""
-        run = (each.plain or each.nearest for each in self._searches[0] if each.was_run)
+        run = (each.plain or each.nearest for each in self._searches[0] if "_compared" in vars(each))
         return max(run, key=lambda each: each.rank, default=None)
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from attnviz.checks.explain.explanation import Explanation, orders_that_fit
 from attnviz.checks.explain.passes import FULLY_MASKED, Rotation
+from attnviz.checks.explain.search import UNKNOWN
 from attnviz.checks.read.layouts import (
     BY_HEADS,
     IN_OUT,
@@ -38,24 +39,18 @@ def questions(explanation: Explanation) -> Iterator[str]:
     mask = diagnosis.against or (reading and reading.mask)
     for each in mask.chosen if mask else ():
         if each.contradicts:
-            yield (
-                f"Does True in your {shortened(each.name)} mean a {each.true_is} key, unlike in {each.contradicts}? If "
-                f'so, say true_is="{each.true_is}".'
-            )
+            meaning = f"mean a {each.true_is} key, unlike in {each.contradicts}"
+            yield f'Does True in your {shortened(each.name)} {meaning}? If so, say true_is="{each.true_is}".'
     if rotation and is_for_halves and not rotation.is_in_halves:
-        yield (
-            f"Weights called {w_q} are for pairs in halves in Llama, Qwen, Mistral and Gemma, and for neighbours in "
-            "GPT-J and Cohere: which is yours?"
-        )
+        models = "Llama, Qwen, Mistral and Gemma, and for neighbours in GPT-J and Cohere"
+        yield f"Weights called {w_q} are for pairs in halves in {models}: which is yours?"
     elif rotation and w_q and _NEIGHBOURS.fullmatch(arrays["w_q"].name) and rotation.is_in_halves:
         yield f"Weights called {w_q} are for pairs of neighbours in Meta's own Llama: is it yours?"
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
         output = shortened(arrays["output"].name)
-        yield (
-            f"Is your {shortened(matrix)} W_O, which makes your {output}? It was not read, and so your {output} "
-            "was compared with nothing."
-        )
+        why = f"It was not read, and so your {output} was compared with nothing."
+        yield f"Is your {shortened(matrix)} W_O, which makes your {output}? {why}"
     is_by_group = bool(w_q) and arrays["w_q"].orientation == BY_HEADS
     if w_q and is_by_heads(arrays["w_q"].name) and not is_by_group and diagnosis.candidate.sizes["h"] > 1:
         yield (
@@ -78,12 +73,6 @@ def questions(explanation: Explanation) -> Iterator[str]:
         yield "Only an output was compared, which many mistakes may change: can you give the attention, too?"
 
 
-_UNKNOWN = {
-    "normalised": "normalised queries and keys",
-    "rotated": "every RoPE",
-    "biased": "biases of scores that no mask in the file holds",
-}
-
 _INFERRED = {
     "causal": "Your attention is causal; {lacks}.",
     "zeros": "Your attention hides keys; {lacks}: those with a share of 0 were taken as hidden.",
@@ -99,9 +88,9 @@ def how_read(explanation: Explanation) -> Iterator[str]:
     diagnosis, layouts, arrays = explanation.diagnosis, explanation.layouts, explanation.arrays
     reading, sizes, rotation = diagnosis.candidate.reading, diagnosis.candidate.sizes, diagnosis.candidate.rotated_by
     for oriented, verb in ((OUT_IN, "read transposed"), (IN_OUT, "read as {} stand{}")):
-        of_projections = [each for each in layouts if each != "w_o"]
-        stages = [*of_projections, *(["w_o"] if "w_o" in layouts and oriented == OUT_IN else [])]
-        names = [title(stage) for stage in stages if layouts[stage].title == oriented]
+        oriented_so = [stage for stage, layout in layouts.items() if layout.title == oriented]
+        names = [title(each) for each in oriented_so if each != "w_o"]
+        names += [title("w_o")] if "w_o" in oriented_so and oriented == OUT_IN else []
         if names:
             one = len(names) == 1
             how = verb.format("it" if one else "they", "s" if one else "")
@@ -129,16 +118,13 @@ def how_read(explanation: Explanation) -> Iterator[str]:
         yield "To your gains 1 was added, as Gemma does."
     if rotation:
         without_pass = "" if rotation.operation else ", of which attnviz shows no pass"
-        clause = _rotation_clause(rotation, sizes["d"])
-        yield f"Your queries and keys are rotated by their positions ({clause}){without_pass}."
+        yield f"Your queries and keys are rotated by their positions ({_clause(rotation, sizes['d'])}){without_pass}."
     for each in diagnosis.stages:
         if each.agrees and each.stage in ("scaled", "masked") and each.stage not in arrays:
             yield f"Your {shortened(each.name)} are attnviz's {title(each.stage)}."
     if "sinks" in arrays and arrays["sinks"].name == ZERO_KEY:
-        yield (
-            f"Your {shortened(arrays['attention'].name)} has one key more than there are tokens, the last, whose "
-            "vectors are 0, as add_zero_attn makes it: it was read as a sink of 0."
-        )
+        how = "the last, whose vectors are 0, as add_zero_attn makes it: it was read as a sink of 0"
+        yield f"Your {shortened(arrays['attention'].name)} has one key more than there are tokens, {how}."
     if "w_o" not in arrays and not explanation.reference:
         if "output" in arrays:
             name = shortened(arrays["output"].name)
@@ -164,17 +150,12 @@ def _meaning_sentence(chosen: UserMask) -> str:
     )
 
 
-def _rotation_clause(rotation: Rotation, d_k: int) -> str:
-    clause = f"RoPE, {'in halves' if rotation.is_in_halves else 'in pairs of neighbours'}"
-    if rotation.n_rotated < d_k:
-        clause += f", the first {rotation.n_rotated} of {d_k} dimensions"
-    is_whole = rotation.base == round(rotation.base)
-    clause += f", base {rotation.base:,.0f}" if is_whole else f", base about {rotation.base:,.1f}"
-    if rotation.factor == 1:
-        return clause
-    if rotation.is_llama3:
-        return f"{clause}, scaled as in Llama 3.1, factor {rotation.factor:g}"
-    return f"{clause}, angles divided by {rotation.factor:g}"
+def _clause(rotation: Rotation, d_k: int) -> str:
+    part = f", the first {rotation.n_rotated} of {d_k} dimensions" if rotation.n_rotated < d_k else ""
+    base = f"{rotation.base:,.0f}" if rotation.base == round(rotation.base) else f"about {rotation.base:,.1f}"
+    divided = "scaled as in Llama 3.1, factor" if rotation.is_llama3 else "angles divided by"
+    factor = f", {divided} {rotation.factor:g}" if rotation.factor != 1 else ""
+    return f"RoPE, {'in halves' if rotation.is_in_halves else 'in pairs of neighbours'}{part}, base {base}{factor}"
 
 
 def unexplained(explanation: Explanation) -> list[str]:
@@ -184,27 +165,24 @@ def unexplained(explanation: Explanation) -> list[str]:
     if first and first.shapes:
         return [_shape_sentence(first.stage, *first.shapes)]
     if tables := [shortened(each) for each in explanation.unread if is_rotation_table(each)]:
-        return [
-            f"Your {listed(tables)} {'was' if len(tables) == 1 else 'were'} not read: where your code rotates "
-            "queries and keys by them, these numbers may be right."
-        ]
+        were = f"{'was' if len(tables) == 1 else 'were'} not read"
+        right = "where your code rotates queries and keys by them, these numbers may be right"
+        return [f"Your {listed(tables)} {were}: {right}."]
     sentences = ["No mistake that attnviz knows of makes these numbers."]
     if diagnosis.within:
         within = f"If your code computes in {diagnosis.within} on the way"
         sentences.append(f"{within}, its rounding may leave as much, which is harmless.")
     elif first and diagnosis.may_be_rotated and "rotated" in diagnosis.may_be:
         which = {"q": "queries", "k": "keys"}.get(first.stage, "queries and keys")
-        sentences.append(
-            f"Your {which} may be rotated by their positions (RoPE): lengths agree, directions don't. Attnviz doesn't "
-            "know this rotation."
-        )
+        why = "lengths agree, directions don't. Attnviz doesn't know this rotation."
+        sentences.append(f"Your {which} may be rotated by their positions (RoPE): {why}")
     elif diagnosis.wrong_sum:
         (*head, query), total = diagnosis.wrong_sum
         of_head = "".join(f" of head {each + 1}" for each in head)
         signed = f"{total:.4g}".replace("-", "−")
         sentences.append(f"Row {query + 1}{of_head} of your attention adds up to {signed}, not to 1.")
     elif diagnosis.may_be:
-        *most, last = (_UNKNOWN[each] for each in diagnosis.may_be)
+        *most, last = (UNKNOWN[each] for each in diagnosis.may_be)
         names = f"{', '.join(most)} or {last}" if most else last
         sentences.append(f"They may be right all the same: attnviz doesn't know {names}.")
     return sentences

@@ -12,7 +12,6 @@ from attnviz.checks.causes.cause import WRONG_AXES, Mistake
 from attnviz.checks.causes.table import CAUSES, cause, code
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.explanation import Explanation, explain
-from attnviz.checks.explain.search import Diagnosis
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import Orientation, layouts_of, score_stages
 from attnviz.checks.read.names import (
@@ -165,9 +164,8 @@ class Comparison:
             names = listed([shortened(each) for each in self.unread[:8]])
             notes.append(f"Not read, as attnviz doesn't know the name: {names}.")
         if tables := self._rotation_tables:
-            notes.append(
-                f"Does your code rotate queries and keys by your {tables}? Nothing here was compared with that."
-            )
+            question = f"Does your code rotate queries and keys by your {tables}?"
+            notes.append(f"{question} Nothing here was compared with that.")
         return (*notes, *self.questions)
 
     @property
@@ -184,21 +182,15 @@ class Comparison:
             return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}, elsewhere."]
         before = self.stages[: self.stages.index(self.first)]
         sentences = [f"{_agreeing(before)}."] if before else []
-        if not self._has_wrong_axes:
+        has_wrong_axes = bool(self.causes) and self.causes[0].id == WRONG_AXES
+        if not has_wrong_axes:
             sentences.append(f"{capital(title(self.first.stage))} {difference_clause(self.first, self.precision)}.")
-        if self.causes:
-            return sentences + self._blame()
-        return [*sentences, *self.unexplained, *([] if self.first.shapes else self.skipped_checks)]
-
-    @property
-    def _has_wrong_axes(self) -> bool:
-        return bool(self.causes) and self.causes[0].id == WRONG_AXES
-
-    def _blame(self) -> list[str]:
-        _, *more = self.causes
+        if not self.causes:
+            return [*sentences, *self.unexplained, *([] if self.first.shapes else self.skipped_checks)]
+        more = self.causes[1:]
         agree = f"{'all' if self.explained else 'more'} of your numbers agree."
-        so = "read so" if self._has_wrong_axes else "computed so"
-        sentences = [f"{self._first_cause}." if more else f"{self._first_cause}: {so}, {agree}"]
+        so = "read so" if has_wrong_axes else "computed so"
+        sentences.append(f"{self._first_cause}." if more else f"{self._first_cause}: {so}, {agree}")
         if self.alternatives:
             others = (" and ".join(map(cause, each)) for each in self.alternatives)
             sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
@@ -277,8 +269,12 @@ def compare(
     texts, numbers = without_words(arrays)
     explanation = explain(trace, numbers, layer, Conventions(n_heads, orientation, true_is))
     diagnosis, shown = explanation.diagnosis, explanation.trace
-    first, skipped = diagnosis.first, "; ".join(each.value for each in diagnosis.skipped_checks)
+    reading, first = diagnosis.candidate.reading, diagnosis.first
+    skipped = "; ".join(each.value for each in diagnosis.skipped_checks)
     read = [*how_read(explanation)]
+    chosen = [each for each in (diagnosis.against.chosen if diagnosis.against else ()) if each.contradicts]
+    masks = listed([shortened(each.name) for each in chosen]) if chosen else ""
+    unless = f"True in your {masks} means a {chosen[0].true_is} key" if chosen else ""
     if trace is None and shown is not None:
         shown = with_words(shown, *words_of(shown, texts, numbers))
         read += _unused_words(shown, texts)
@@ -297,11 +293,11 @@ def compare(
         precision=diagnosis.precision.name,
         rows=tuple(sorted(_rows(explanation), key=lambda row: row.agrees is None)),
         trace=shown,
-        block=explanation.config,
+        block=reading.config if reading else None,
         mistaken=explanation.mistaken,
         at=explanation.full_name(first.stage) if first else "",
-        true_hides=explanation.true_hides,
-        unless=_unless(diagnosis),
+        true_hides=bool(reading and reading.mask and reading.mask.true_hides),
+        unless=unless,
         not_finite=tuple(_not_finite(numbers)),
     )
 
@@ -322,21 +318,14 @@ def _not_finite(arrays: Mapping[str, np.ndarray]) -> Iterator[str]:
     """A clause on each array with NaN or ∞, except −∞ in scores and masks."""
     for name, value in arrays.items():
         array = as_array(name, value)
-        if array.dtype.kind == "f":
-            known = named(name)
-            hides = known is not None and known.stage in ("mask", *score_stages())
-            kinds = {"NaN": np.isnan(array), "∞": np.isinf(array) & ((array > 0) | (not hides))}
-            counts = {kind: int(where.sum()) for kind, where in kinds.items() if where.any()}
-            if counts:
-                places = counted(array.size, "place")
-                yield f"{shortened(name)} has {' and '.join(counts)} in {sum(counts.values()):,} of {places}"
-
-
-def _unless(diagnosis: Diagnosis) -> str:
-    chosen = [each for each in (diagnosis.against.chosen if diagnosis.against else ()) if each.contradicts]
-    if not chosen:
-        return ""
-    return f"True in your {listed([shortened(each.name) for each in chosen])} means a {chosen[0].true_is} key"
+        if array.dtype.kind != "f":
+            continue
+        known = named(name)
+        hides = known is not None and known.stage in ("mask", *score_stages())
+        kinds = {"NaN": np.isnan(array), "∞": np.isinf(array) & ((array > 0) | (not hides))}
+        if counts := {kind: int(where.sum()) for kind, where in kinds.items() if where.any()}:
+            places = f"{sum(counts.values()):,} of {counted(array.size, 'place')}"
+            yield f"{shortened(name)} has {' and '.join(counts)} in {places}"
 
 
 def _rows(explanation: Explanation) -> Iterator[Row]:

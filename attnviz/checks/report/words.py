@@ -87,15 +87,13 @@ def difference_clause(stage: Agreement, precision: str) -> str:
 def _not_finite(stage: Agreement) -> str:
     if stage.value is None or stage.expected is None or np.isnan(stage.value).any():
         return "NaN where attnviz's are not"
-    infinite = {text: (test(stage.value), test(stage.expected)) for test, text in _INFINITE.items()}
+    tests = {"−∞": np.isneginf, "∞": np.isposinf}
+    infinite = {text: (test(stage.value), test(stage.expected)) for text, test in tests.items()}
     for text, (yours, ours) in infinite.items():
         if (yours & ~ours).any():
             return f"{text} where attnviz's are not"
     text = next(text for text, (yours, ours) in infinite.items() if (ours & ~yours).any())
     return f"finite where attnviz's are {text}{', as the key is hidden' if text == '−∞' else ''}"
-
-
-_INFINITE = {np.isneginf: "−∞", np.isposinf: "∞"}
 
 
 def _power(value: float) -> str:

@@ -1,6 +1,5 @@
-"""The steps of the walkthrough: one module each with its text, the vocabulary of its stages, its bands and terms.
-
-Which steps a trace has, and what they say, follows from its stages.
+"""The steps of the walkthrough: each with its text, the vocabulary of its stages, its bands and terms. Which
+steps a trace has, and what they say, follows from its stages.
 """
 
 import re
@@ -11,29 +10,20 @@ from attnviz.core.limits import MAX_LAYERS
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Layer, Trace, cached_by_template
 from attnviz.explain.step import Entry, ShownStep, Step
-from attnviz.explain.steps.alibi import ALIBI
-from attnviz.explain.steps.answer import ANSWER
-from attnviz.explain.steps.blocks import BLOCKS
-from attnviz.explain.steps.concatenation import CONCATENATION
+from attnviz.explain.steps.answer import ANSWER, WHOLE_PASS
 from attnviz.explain.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATENT, QUERY_LATENT
 from attnviz.explain.steps.mask import MASK
-from attnviz.explain.steps.mlp import MLP, MLP_RESIDUAL
-from attnviz.explain.steps.neurons import NEURONS
-from attnviz.explain.steps.norms import ATTN_NORM, INPUT_NORM, MLP_NORM
-from attnviz.explain.steps.output import OUTPUT
-from attnviz.explain.steps.positions import POSITIONS
+from attnviz.explain.steps.mlp import MLP, MLP_RESIDUAL, NEURONS, RESIDUAL
+from attnviz.explain.steps.norms import ATTN_NORM, INPUT_NORM, MLP_NORM, QK_NORM
+from attnviz.explain.steps.output import CONCATENATION, OUTPUT
 from attnviz.explain.steps.projections import PROJECTIONS
-from attnviz.explain.steps.qk_norm import QK_NORM
 from attnviz.explain.steps.question import QUESTION
-from attnviz.explain.steps.residual import RESIDUAL
 from attnviz.explain.steps.rotation import ROTATION
-from attnviz.explain.steps.scaling import SCALING
+from attnviz.explain.steps.scaling import ALIBI, SCALING, SOFTCAP
 from attnviz.explain.steps.scores import SCORES
-from attnviz.explain.steps.softcap import SOFTCAP
 from attnviz.explain.steps.softmax import SOFTMAX
-from attnviz.explain.steps.tokens import TOKENS
-from attnviz.explain.steps.weighted_sum import WEIGHTED_SUM
-from attnviz.explain.steps.whole_pass import WHOLE_PASS
+from attnviz.explain.steps.tokens import POSITIONS, TOKENS
+from attnviz.explain.steps.weighted_sum import BLOCKS, WEIGHTED_SUM
 from attnviz.explain.story import Story, applicable
 
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
@@ -42,18 +32,15 @@ _SCORED = (SCORES, SCALING, SOFTCAP, ALIBI, MASK)
 _ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
 LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
 LEAVING = (ANSWER, WHOLE_PASS)
-STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)
-"""All steps; those of LAYER are repeated for each layer of a pass."""
-
-ENTRIES: dict[str, Entry] = {
+STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)  # all steps; those of LAYER are repeated for each layer of a pass
+ENTRIES: dict[str, Entry] = {  # of all stages, by name without layer
     name: replace(entry, step=step.id, stories=step.stories[name])
     for step in STEPS
     for name, entry in step.entries.items()
 }
-"""The entries of all stages, by name without layer."""
 
+# the sentences beside the bands of the One word view, and the stories in them, by what a band shows
 BAND_TEXTS = {shown: text for step in STEPS for shown, text in step.band_texts.items()}
-"""The sentences beside the bands of the One word view, and the stories in them, by what a band shows."""
 
 
 @lru_cache(maxsize=256)  # there are fewer stages
@@ -75,10 +62,8 @@ def full_title(name: str) -> str:
 
 @cached_by_template
 def steps_of(trace: Trace) -> tuple[ShownStep, ...]:
-    """The steps of a trace; those of a layer are repeated for each layer, with its number in their ids.
-
-    If two steps could show a stage, the later one does. Steps before and after the layers are about the first and the
-    last layer.
+    """The steps of a trace; those of a layer are repeated for each layer, with its number in their ids. If two steps
+    could show a stage, the later one does. Steps before and after the layers are about the first and the last layer.
     """
     first, last = trace.layers[0], trace.layers[-1]
     steps = [
@@ -96,7 +81,7 @@ def _steps_in(steps: tuple[Step, ...], layer: Layer, number: int = 0) -> list[Sh
     return [step.of(layer, entries, number) for step in steps if step.is_in(layer.trace)]
 
 
-AXES = {
+AXES = {  # what axes are called on the screen
     "token": "tokens",
     "context token": "context tokens",
     "query": "queries",
@@ -115,7 +100,6 @@ AXES = {
     "heads * d_k": "heads · d_k",
     "heads * d_v": "heads · d_v",
 }
-"""What axes are called on the screen."""
 
 
 def symbol(stage: Stage) -> str:
@@ -142,9 +126,8 @@ def ids(n_layers: int) -> list[str]:
 
 @cached_by_template
 def nearest(trace: Trace) -> dict[str, str]:
-    """For the id of every possible step, the id of the step that the trace shows: the same one, or the next it has.
-
-    For a layer that the trace doesn't have, its first or last layer is taken.
+    """For the id of every possible step, the id of the step that the trace shows: the same one, or the next it has. For
+    a layer that the trace doesn't have, its first or last layer is taken.
     """
     return _nearest(trace.n_layers, frozenset(step.id for step in steps_of(trace)))
 
@@ -160,7 +143,6 @@ def _nearest(count: int, present: frozenset[str]) -> dict[str, str]:
 
 
 def _moved(id_: str, n_layers: int) -> str:
-    """The id of the same step in a pass with this many layers."""
     base, layer = _split(id_)
     if base not in (step.id for step in LAYER) or n_layers == 1:
         return base
@@ -168,7 +150,6 @@ def _moved(id_: str, n_layers: int) -> str:
 
 
 def _split(id_: str) -> tuple[str, int]:
-    """Split an id into that of the step and its layer, 0 if it has none."""
     base, layer = re.fullmatch(r"(.*?)(?:-(\d+))?", id_).groups()
     return base, int(layer or 0)
 

@@ -1,14 +1,13 @@
 """Latents: one short vector per token, from which the keys and values of all heads are made, or their queries."""
 
 import math
-from collections.abc import Mapping
 
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.step import Entries, Entry, Section, Step, Term
 from attnviz.explain.story import NORMED, PARTS, PRODUCT, SUM, Story, both, has, lacks
 
 
-def _kept(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _kept(trace: Trace, entries: Entries) -> str:
     """The sentence on the size of the KV cache per token, in either order of multiplying."""
     shared = math.prod(trace["w_kr"].shape[::2]) if "w_kr" in trace else 0
     latent = math.prod(trace["w_dkv"].shape[::2]) + shared
@@ -20,22 +19,20 @@ def _kept(trace: Trace, entries: Mapping[str, Entry]) -> str:
     return f"Here they are not made: with a KV cache, {latent} numbers are kept for each {{unit}}, not {made}."
 
 
-def _parameters(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _parameters(trace: Trace, entries: Entries) -> str:
     """The sentence on how many parameters make queries, with and without latents."""
     matrices = [trace[name].shape for name in ("w_uq", "w_qr") if name in trace]
     width, length = trace["w_dq"].shape[0], sum(n_heads * columns for n_heads, _, columns in matrices)
-    through = trace["w_dq"].size + sum(map(math.prod, matrices))
-    return f"So {through} parameters make all queries here, and straight from what enters {width * length} would."
+    n_parameters = trace["w_dq"].size + sum(map(math.prod, matrices))
+    return f"So {n_parameters} parameters make all queries here, and straight from what enters {width * length} would."
 
 
 def _up_stories(one: str, of: str = "latent") -> tuple[Story, ...]:
-    """The story of each head's matrix that makes queries, keys or values from latents."""
     weighs = "is multiplied by {value} on its way to dimension {column} of the"
     return (Story(f"In {{head}}, dimension {{row}} of a {of} {weighs} {one}."),)
 
 
 def _stories(w: str, compressed: str, latent: str, gain: str, one: str) -> dict[str, tuple[Story, ...]]:
-    """The stories of latents before and after the norm, of their matrix and of the norm's gain."""
     before = f"Before the norm, the {one} of “{{row}}” has {{value}} in dimension {{column}}"
     normed = f"In dimension {{column}} of the {one} of “{{row}}”, the norm makes {{value}} of {{{compressed}}}"
     weighs = "Dimension {row} of what enters is multiplied by {value} on its way to dimension {column} of the"
@@ -237,8 +234,5 @@ ABSORBED_VALUES = Step(
     },
 )
 
-MADE = both(has("w_dkv"), has("k"))
-"""The condition that keys and values are made of latents."""
-
-NOT_MADE = both(has("w_dkv"), lacks("k"))
-"""The condition that they aren't, as their matrices are absorbed."""
+MADE = both(has("w_dkv"), has("k"))  # the condition that keys and values are made of latents
+NOT_MADE = both(has("w_dkv"), lacks("k"))  # the condition that they aren't, as their matrices are absorbed

@@ -1,13 +1,11 @@
 """Mask: which keys a query may see."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
 from attnviz.core.masks import CUSTOM_MASK_RECIPE
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.core.trace import Stage, Trace
-from attnviz.explain.step import Entry, Section, Step, Term
+from attnviz.explain.step import Entries, Entry, Section, Step, Term
 from attnviz.explain.steps.scaling import is_unscaled
 from attnviz.explain.story import Condition, Story, both, renamed, unless
 from attnviz.explain.wording import counted, listed
@@ -54,17 +52,15 @@ def _lies_on(name: str) -> Condition:
     return lambda trace: before(trace).name == name
 
 
-_BEFORE = (
+_BEFORE = (  # the scores that the mask may apply to: their name, stage and condition
     ("biased score", "biased", _lies_on("biased")),
     ("capped score", "capped", _lies_on("capped")),
     ("scaled score", "scaled", both(_lies_on("scaled"), unless(is_unscaled))),
     ("score", "scaled", both(_lies_on("scaled"), is_unscaled)),
 )
-"""The scores that the mask may apply to: their name, stage and condition."""
 
 
 def _others(trace: Trace) -> dict[int, str]:
-    """The layers with a different mask, each with the name of its masked scores."""
     masks = {layer: stage for stage in trace for base, layer in (split_layer(stage.name),) if base == "mask" and layer}
     others = [n for n, each in masks.items() if not np.array_equal(each.value, trace["mask"].value)]
     return {layer: name_in_layer("masked", layer) for layer in others}
@@ -75,7 +71,7 @@ def differs(trace: Trace) -> bool:
     return bool(_others(trace))
 
 
-def _by_layer(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _by_layer(trace: Trace, entries: Entries) -> str:
     """How many keys the last query sees here and in layers with other masks."""
     layers_seeing: dict[int, list[str]] = {}
     for layer, name in _others(trace).items():
@@ -94,7 +90,6 @@ def _seen_last(masked: Stage) -> int:
 
 def scored(text: str, of: Condition) -> tuple[Story, ...]:
     """A story about the scores that the softmax reads, once for each name that they may have, in place of `%(score)s`.
-
     `%(before)s` introduces the dot product. If no mask changes the scores, their slot leads to those before the mask.
     """
     kinds = [("masked score", "masked", _renumbers)]

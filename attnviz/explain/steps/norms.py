@@ -1,12 +1,56 @@
-"""Norms: rows are scaled to one size, after the embeddings, before attention and before the MLP."""
+"""Norms: rows are scaled to one size, after the embeddings, before attention and the MLP; and queries and keys."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Step, Term, Writer
+from attnviz.explain.step import Entries, Entry, Role, Section, Step, Term, Writer
 from attnviz.explain.story import NORMED, Condition, Story, both, computed_from, has, lacks, unless
+
+
+def _qk_norm_stories(role: Role, one: str) -> dict[str, tuple[Story, ...]]:
+    gain = f"g_{role}_norm"
+    normed = f"The norm makes {{value}} of {{{role}}} in dimension {{column}} of the {one} of “{{row}}”"
+    return {
+        f"{role}_normed": (
+            Story(f"{normed}, with the gain {{{gain}}}.", of=has(gain)),
+            Story(f"{normed}.", of=lacks(gain)),
+        ),
+        gain: (Story(f"In dimension {{column}}, every normed {one} is multiplied by {{value}}."),),
+    }
+
+
+QK_NORM = Step(
+    id="qk-norm",
+    title="QK-norm",
+    heading="Queries and keys are compared at one size",
+    why=(
+        "A long :blue[**query**] or :orange[**key**] makes all its scores large; at one size only its direction "
+        "counts, and no score grows beyond bounds in training."
+    ),
+    text=(
+        Section(
+            "rms",
+            "**RMSNorm** divides each :blue[query] and each :orange[key] by the root of the mean of its squares. It "
+            "keeps its direction, and a score depends on the directions alone.",
+        ),
+        Section("gain", "Then each dimension has a **gain** that it is multiplied by.", has("g_q_norm")),
+    ),
+    stages=("q_normed", "k_normed"),
+    entries={
+        "q_normed": Entry("Q^N_i", "Normed queries", "the queries at one size", "q", one="normed query"),
+        "g_q_norm": Entry("g^Q", "Query gain", "a factor for each dimension of a normed query", kind="parameter"),
+        "k_normed": Entry("K^N_i", "Normed keys", "the keys at one size", "k", one="normed key"),
+        "g_k_norm": Entry("g^K", "Key gain", "a factor for each dimension of a normed key", kind="parameter"),
+    },
+    stories={**_qk_norm_stories("q", "query"), **_qk_norm_stories("k", "key")},
+    band_texts={
+        **dict.fromkeys(
+            ("q_normed", "k_normed"),
+            ("**Norm**: each number over the root of the mean of the squares: {story}", NORMED),
+        )
+    },
+)
 
 
 def _is_rms(name: str) -> Condition:
@@ -14,9 +58,7 @@ def _is_rms(name: str) -> Condition:
 
 
 def _text(name: str) -> Writer:
-    """The text on the norm that makes the stage `name`."""
-
-    def written(trace: Trace, entries: Mapping[str, Entry]) -> str:
+    def written(trace: Trace, entries: Entries) -> str:
         source = trace[name].inputs[0]
         read, made = (f"${entries[each].symbol}$" for each in (source, name))
         if _is_rms(name)(trace):
@@ -45,7 +87,6 @@ def _text(name: str) -> Writer:
 
 
 def _norm(id: str, title: str, heading: str, name: str, **more: object) -> Step:
-    """The step of the norm that makes the stage `name`."""
     return Step(
         id=id,
         title=title,
@@ -67,7 +108,6 @@ def _norm(id: str, title: str, heading: str, name: str, **more: object) -> Step:
 
 
 def _entries(name: str, symbol: str, title: str, meaning: str) -> dict[str, Entry]:
-    """The entries of a norm's result, and of its gain and bias."""
     return {
         name: Entry(symbol, title, meaning),
         f"g_{name}": Entry(f"g^{symbol}", f"{title} gain", "a factor for each dimension", kind="parameter"),
@@ -76,7 +116,6 @@ def _entries(name: str, symbol: str, title: str, meaning: str) -> dict[str, Entr
 
 
 def _stories(name: str, *sources: str) -> dict[str, tuple[Story, ...]]:
-    """The stories of a norm's result, by the stage that it reads, and of its gain and bias."""
     makes = "In dimension {column} of “{row}”, the norm makes {value} of"
     return {
         name: tuple(Story(f"{makes} {{{source}}}.", of=computed_from(name, source)) for source in sources),
@@ -124,7 +163,7 @@ MLP_NORM = _norm(
     arcs=True,
 )
 
-EMBEDDED = (
+EMBEDDED = (  # the stories of the stage that the input norm reads
     Story(
         "“{row}” has {value} in dimension {column}: {embeddings} from its embedding and {positions} from its position.",
         of=has("positions"),
@@ -133,7 +172,6 @@ EMBEDDED = (
         "“{row}” has {value} in dimension {column}: its embedding, to which nothing is added.", of=lacks("positions")
     ),
 )
-"""The stories of the stage that the input norm reads."""
 
 ENTERS_NORMED = (
     Story(

@@ -1,9 +1,7 @@
 """Projections: queries, keys and values."""
 
-from collections.abc import Mapping
-
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Role, Section, Step, Term, either
+from attnviz.explain.step import Entries, Entry, Role, Section, Step, Term, either
 from attnviz.explain.steps.latent import MADE, NOT_MADE
 from attnviz.explain.story import PARTS, PRODUCT, SUM, Story, always, both, has, lacks, unless
 
@@ -27,7 +25,7 @@ def _any_matrix(trace: Trace) -> bool:
     return _n_used(trace) > 0 or "w_uq" in trace
 
 
-def _made_by_some(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _made_by_some(trace: Trace, entries: Entries) -> str:
     rest = "as it was given" if any(trace[name].is_given for name in "qkv") else "the input itself"
     return (
         "Only some of :blue[**query**] (what a token looks for), :orange[**key**] (what it offers) and "
@@ -44,7 +42,7 @@ def _has_groups(trace: Trace) -> bool:
     return "k" in trace and "group" in trace["k"].axes
 
 
-def _groups(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _groups(trace: Trace, entries: Entries) -> str:
     n_heads, n_groups = len(trace["q"]), len(trace["k"])
     if n_groups == 1:
         return (
@@ -56,7 +54,7 @@ def _groups(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
-def _of_latents(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _of_latents(trace: Trace, entries: Entries) -> str:
     x = entries[trace["q"].inputs[0]].symbol
     return (
         f"Each head’s matrices turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
@@ -64,7 +62,7 @@ def _of_latents(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
-def _not_made(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _not_made(trace: Trace, entries: Entries) -> str:
     x = entries[trace["q"].inputs[0]].symbol
     return (
         f"Each head’s matrix turns each row of ${x}$ into a :blue[**query**] (what the token looks for); no "
@@ -72,12 +70,12 @@ def _not_made(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
-def _same_latents(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _same_latents(trace: Trace, entries: Entries) -> str:
     whose = "all heads" if len(trace["latent"]) == 1 else "the heads of a group"
     return f"The latents are the same for {whose}, the matrices are not."
 
 
-def _of_positions(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _of_positions(trace: Trace, entries: Entries) -> str:
     n, many = trace["q_r"].shape[-1], len(trace["k_r"]) > 1
     whose = "each group’s heads share" if many else "all heads share"
     numbers = "one number" if n == 1 else f"{n} numbers"
@@ -88,11 +86,7 @@ def _of_positions(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
-def _biases(trace: Trace) -> bool:
-    return not lacks("b_q", "b_k", "b_v")(trace)
-
-
-def _one_sentence(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _one_sentence(trace: Trace, entries: Entries) -> str:
     x = entries[trace["q"].inputs[0]].symbol
     return (
         f"Three matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), a "
@@ -100,7 +94,7 @@ def _one_sentence(trace: Trace, entries: Mapping[str, Entry]) -> str:
     )
 
 
-def _two_sentences(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _two_sentences(trace: Trace, entries: Entries) -> str:
     x = entries[trace["q"].inputs[0]].symbol
     return (
         f"Matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
@@ -113,7 +107,6 @@ _OF_LATENT = (f"; of its latent, {PARTS}.", ", its latent times a column of para
 
 
 def _stories(role: Role, one: str, does: str) -> dict[str, tuple[Story, ...]]:
-    """The stories of a projection: of its matrix, its bias and its result."""
     w, b = f"w_{role}", f"b_{role}"
     says = f"“{{row}}” {does} {{value}} in dimension {{column}}"
     weighs = (
@@ -135,7 +128,6 @@ def _stories(role: Role, one: str, does: str) -> dict[str, tuple[Story, ...]]:
 
 
 def _position_stories(role: Role, one: str, does: str) -> dict[str, tuple[Story, ...]]:
-    """The stories of the position part of queries or keys, and of its matrix."""
     says = f"For positions, “{{row}}” {does} {{value}} in dimension {{column}}"
     weighs = "is multiplied by {value} on its way to dimension {column} of the"
     sources = (("a query latent", "latent", has("q_latent")), ("what enters", "input", lacks("q_latent")))
@@ -188,7 +180,7 @@ PROJECTIONS = Step(
             both(_all_matrices, _several_heads, unless(_has_groups)),
         ),
         Section("groups", _groups, _has_groups),
-        Section("biases", "A **bias** is added to each row.", _biases),
+        Section("biases", "A **bias** is added to each row.", unless(lacks("b_q", "b_k", "b_v"))),
     ),
     stages=("q", "k", "v", "q_r", "k_r"),
     entries={

@@ -1,16 +1,14 @@
 """Question: what the pass is about to answer, asked about the user's sentence."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from attnviz.core.trace import Trace
 from attnviz.explain.markup import Runs, runs
-from attnviz.explain.step import Entry, Section, Step
+from attnviz.explain.step import Entries, Section, Step
 from attnviz.explain.story import Story, always, both, of_model, origin, selection_story, unless
 
-MAX_QUOTED_WORDS = 16
-"""The most words of a sentence that a heading quotes."""
-
+MAX_QUOTED_WORDS = 16  # the most words of a sentence that a heading quotes
 _REPEATED = re.compile(r" \(\d+\)$")
 _CLOSING = ".,;:!?…)"
 _WORD = selection_story(Story("{query}"))
@@ -25,7 +23,7 @@ def sentence(labels: Sequence[str]) -> str:
     return quoted + " …" * (len(labels) > MAX_QUOTED_WORDS)
 
 
-def _question(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
+def _question(trace: Trace, entries: Entries) -> Runs:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     if not queries or not keys:
         return runs("What does each query take from the keys?")
@@ -42,10 +40,6 @@ def _question(trace: Trace, entries: Mapping[str, Entry]) -> Runs:
     return runs("In “{sentence}”, what does “{word}” take from the others?", sentence=sentence(queries), word=_WORD)
 
 
-def _task(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    return trace.origin.task
-
-
 def _is_no_text_of_its_task(trace: Trace) -> bool:
     origin = trace.origin
     return origin.kind in ("learnt", "built") and not any(origin.right) and not origin.is_open
@@ -57,7 +51,7 @@ QUESTION = Step(
     heading=_question,
     why="What a {unit} means depends on the others, so attention lets it take in something of them.",
     text=(
-        Section("task", _task, origin("learnt", "built")),
+        Section("task", lambda trace, _: trace.origin.task, origin("learnt", "built")),
         Section(
             "no task", "The model was not made for such a text, so its answer means nothing.", _is_no_text_of_its_task
         ),

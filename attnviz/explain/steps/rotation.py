@@ -1,16 +1,14 @@
 """Rotation: queries and keys are turned by their positions."""
 
-from collections.abc import Mapping
-
 from attnviz.core.numerals import digits
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entry, Role, Section, Step, Term, either
+from attnviz.explain.step import Entries, Entry, Role, Section, Step, Term, either
 from attnviz.explain.story import SUM, Story, computed_from, has, lacks
 from attnviz.explain.wording import listed
 
 
-def _pairs(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _pairs(trace: Trace, entries: Entries) -> str:
     rotation = trace["q_rotated"].operation
     half = rotation.dims // 2
     if not half:
@@ -34,7 +32,6 @@ def _is_partial(trace: Trace) -> bool:
 
 
 def _other_bases(trace: Trace) -> dict[str, list[str]]:
-    """The different bases of other layers, each with its layers."""
     layers: dict[str, list[str]] = {}
     for stage in trace:
         name, layer = split_layer(stage.name)
@@ -43,14 +40,13 @@ def _other_bases(trace: Trace) -> dict[str, list[str]]:
     return layers
 
 
-def _partial(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _partial(trace: Trace, entries: Entries) -> str:
     rotated = trace["q_rotated"]
     of = f"{rotated.operation.dims} of {rotated.shape[-1]} dimensions{' for positions' * ('q_r' in trace)}"
     return f"Only the first {of} are turned; the others don’t know the position."
 
 
 def _stories(role: Role, one: str) -> tuple[Story, ...]:
-    """The stories of rotated queries or keys, by the stage that is rotated."""
     turned = f"In dimension {{column}} of the {one} of “{{row}}”, the rotation makes {{value}} of"
     return tuple(
         Story(

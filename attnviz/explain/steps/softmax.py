@@ -1,10 +1,8 @@
 """Softmax: masked scores become attention."""
 
-from collections.abc import Mapping
-
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Bars, Entry, Section, Step, Term, either
+from attnviz.explain.step import Bars, Entries, Entry, Section, Step, Term, either
 from attnviz.explain.steps.mask import before, moves, scored
 from attnviz.explain.story import Story, both, has, lacks, unless
 
@@ -26,7 +24,7 @@ def _by_hand(trace: Trace) -> bool:
     return bool(trace["attention"].overridden)
 
 
-def _no_mask(trace: Trace, entries: Mapping[str, Entry]) -> str:
+def _no_mask(trace: Trace, entries: Entries) -> str:
     masked, seen = entries["masked"], entries[before(trace).name]
     return (
         f"No mask hides anything here, so the masked scores are the {seen.title.lower()}: ${masked.symbol} = "
@@ -36,10 +34,6 @@ def _no_mask(trace: Trace, entries: Mapping[str, Entry]) -> str:
 
 def _is_layer_of_a_model(trace: Trace) -> bool:
     return bool(trace.origin.layers)
-
-
-def _purpose(trace: Trace, entries: Mapping[str, Entry]) -> str:
-    return trace.origin.layers[0]
 
 
 _GIVES = "“{query}” gives “{key}” {value:percent}"
@@ -58,7 +52,7 @@ SOFTMAX = Step(
         "weights that compete: what one {unit} gains, the others lose.",
     ),
     text=(
-        Section("layer", _purpose, _is_layer_of_a_model),
+        Section("layer", lambda trace, _: trace.origin.layers[0], _is_layer_of_a_model),
         Section(
             "softmax",
             "Each row goes through the **softmax**: subtract its largest score (so that $\\exp$ cannot overflow), "

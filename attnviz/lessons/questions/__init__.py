@@ -4,5 +4,5 @@ from attnviz.lessons.questions.answers import Answer, Code
 from attnviz.lessons.questions.numbers import Count, Number, Percentage
 from attnviz.lessons.questions.picks import Compare, PickCell, PickWord
 
+# a question of any kind, by its tag
 AnyQuestion = Answer | PickCell | Code | Compare | Count | Number | Percentage | PickWord
-"""A question of any kind, by its tag."""

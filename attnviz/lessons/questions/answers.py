@@ -8,19 +8,17 @@ from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.core.changes import Change
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace, cached_on_trace
+from attnviz.lessons.cell_reference import LessonError, Passes, Reference, find, ordinal, place_slot
 from attnviz.lessons.questions.spec import QuestionSpec, computed_from
-from attnviz.lessons.reference import LessonError, Passes, Reference, find, ordinal, place_slot
 from attnviz.lessons.slots import fill_slots, form_of, format_number, sentence, softmax
 from attnviz.models.task import most_probable
 
 SAME = 1e-9
-
 _PLACES = {1: "row", 2: "column"}  # how feedback names the axes after that of the heads
-
 Arrays = dict[str, np.ndarray]
 
 
-LINES = {
+LINES = {  # for each stage the line that computes it and two wrong ones, with what they compute
     "scores": {
         "q @ k.swapaxes(-1, -2)": lambda ref: ref["q"] @ ref["k"].swapaxes(-1, -2),
         "k @ q.swapaxes(-1, -2)": lambda ref: ref["k"] @ ref["q"].swapaxes(-1, -2),
@@ -47,7 +45,6 @@ LINES = {
         "attention @ k": lambda ref: ref["attention"] @ ref["k"],
     },
 }
-"""For each stage the line that computes it and two wrong ones, with what they compute."""
 
 
 class Code(QuestionSpec, tag="code", frozen=True):
@@ -116,7 +113,6 @@ class Answer(QuestionSpec, tag="answer", frozen=True):
 
     def _offered(self, passes: Passes) -> list[int]:
         """The offered answers: the most probable, also before a change and in the compared pass, and words of the text.
-
         In an open text any answer may come next; there the words of the text are no likelier guess.
         """
         trace = passes.trace()
@@ -140,7 +136,6 @@ class Answer(QuestionSpec, tag="answer", frozen=True):
 
 
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
-    """The word that the last one would have to look at alone, in the last layer, for this answer to win."""
     names = trace.labels["key"]
     for key, row in _rows_looking_at_one(trace).items():
         if row.argmax() == answer:

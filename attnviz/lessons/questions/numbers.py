@@ -9,9 +9,9 @@ from msgspec import UNSET, Struct, field
 
 from attnviz.contract.lesson import Fill, LessonRuns, Near
 from attnviz.core.stage import split_layer
+from attnviz.lessons.cell_reference import PATTERN, LessonError, Passes, Reference, find, noun
 from attnviz.lessons.figures import figure, mask_of
 from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, cell_of, computed_from
-from attnviz.lessons.reference import PATTERN, LessonError, Passes, Reference, find, noun
 from attnviz.lessons.slots import evaluate, fill_slots, format_number, sentence
 from attnviz.lessons.wrong_answers import WrongAnswer, wrong_answers
 

@@ -10,8 +10,7 @@ from msgspec import Struct, field
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.contract.lesson import Pick as PickQuestion
 from attnviz.core.stage import name_in_layer, split_layer
-from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, giving_away
-from attnviz.lessons.reference import (
+from attnviz.lessons.cell_reference import (
     PATTERN,
     LessonError,
     Passes,
@@ -22,6 +21,7 @@ from attnviz.lessons.reference import (
     place_name,
     place_slot,
 )
+from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, giving_away
 from attnviz.lessons.slots import (
     SAME,
     evaluate,
@@ -35,7 +35,6 @@ from attnviz.lessons.slots import (
 )
 
 Which = Literal["largest", "smallest", "largest in size"]
-
 ALMOST_NOTHING = 0.01  # an attention weight below this is not told in numbers
 
 
@@ -49,10 +48,9 @@ class Extreme(QuestionSpec, frozen=True):
         ref = find(self.of, passes)
         if ref.index.count(None) != 1:
             raise LessonError(f"One axis is asked about, as in attention[tired, *]; got {self.of}.")
-        candidates = [self.candidate(ref, place) for place in range(len(ref.values))]
-        return PickQuestion(
-            prompt=fill_slots(self.prompt, passes), candidates=candidates, right=extremes(ref.values, self.pick)
-        )
+        candidates = [self.candidate(ref, index) for index in range(len(ref.values))]
+        right = extremes(ref.values, self.pick)
+        return PickQuestion(prompt=fill_slots(self.prompt, passes), candidates=candidates, right=right)
 
     def covers(self, passes: Passes) -> set[str]:
         return giving_away(find(self.of, passes), is_order_asked=True)
@@ -113,12 +111,11 @@ class Extreme(QuestionSpec, frozen=True):
         return sentence(f" {text[0].upper()}{text[1:]}.", name=["", name], where=["", where])
 
 
-_ORDERS = {
+_ORDERS = {  # what the first and the last of a row are called, and how many are ahead of another
     "largest": ("largest", "smallest", "have more"),
     "smallest": ("smallest", "largest", "have less"),
     "largest in size": ("furthest from 0", "nearest to 0", "are further from 0"),
 }
-"""For each kind: what the first and the last of a row are called, and how many are ahead of another."""
 
 
 def sizes(numbers: np.ndarray, which: Which) -> np.ndarray:
@@ -151,7 +148,6 @@ class PickCell(Extreme, tag="cell", frozen=True):
 
 
 Compared = Literal["more", "less", "the same"]
-
 ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
 
 

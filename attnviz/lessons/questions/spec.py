@@ -10,11 +10,9 @@ from msgspec import Struct
 from attnviz.contract.lesson import Question
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
-from attnviz.lessons.reference import PATTERN, Passes, Reference, find
+from attnviz.lessons.cell_reference import PATTERN, Passes, Reference, find
 
-_KEEPS_ORDER = ("scores", "scaled", "capped", "biased", "masked", "logits")
-"""Stages whose order of numbers is the next stage's order."""
-
+_KEEPS_ORDER = ("scores", "scaled", "capped", "biased", "masked", "logits")  # so the next stage has the same order
 _SUM = re.compile(r"sum\((.+)\)")
 
 

@@ -34,9 +34,8 @@ Option = TypeVar("Option")
 
 
 def change_in(trace: Trace, message: object) -> Change | None:
-    """The change requested by {"cell": address, "value": number}; None if the message has another form.
-
-    The value null stands for -inf, which JSON has no number for.
+    """The change requested by {"cell": address, "value": number}; None if the message has another form. The value null
+    stands for -inf, which JSON has no number for.
     """
     if not isinstance(message, dict):
         return None

@@ -111,9 +111,8 @@ def _flip(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResul
 
 
 def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
-    """Paint the mask of all layers.
-
-    True begins, with what is hidden in the layer that is looked at; a stroke changes cells; null leaves it as it was.
+    """Paint the mask of all layers. True begins, with what is hidden in the layer that is looked at; a stroke changes
+    cells; null leaves it as it was.
     """
     if scene.source in READY_MADE:
         return ActionResult(scene)
@@ -157,7 +156,6 @@ def _pin(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult
 
 
 def _exchange(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
-    """Swap A and B."""
     a = resolved.scene.other
     if a is None:
         return ActionResult(scene)
@@ -165,13 +163,11 @@ def _exchange(scene: Scene, resolved: SceneWithPass, message: object) -> ActionR
 
 
 def _next(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
-    """Append the next token."""
     token = next_token(resolved) if can_continue(resolved) else None
     return ActionResult(scene if token is None else replace(scene, sentence=without_end(resolved.scene) + token))
 
 
 def _shorter(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
-    """Remove the last token."""
     if not can_continue(resolved):
         return ActionResult(scene)
     return ActionResult(replace(scene, sentence=without_last_token(resolved.scene)))

@@ -24,9 +24,8 @@ ACTION_NAMES = tuple(ACTIONS_ON_SETTINGS | ACTIONS_ON_PASSES | ACTIONS_TO_NEW_PA
 
 
 def apply_action(scene: Scene, name: object, message: object, resolve: Resolve = resolve) -> ActionResult:
-    """Apply an action to a scene as requested: parts that don't fit its pass may fit the next.
-
-    `resolve` computes the scene's pass if the action needs it.
+    """Apply an action to a scene as requested: parts that don't fit its pass may fit the next. `resolve` computes the
+    scene's pass if the action needs it.
     """
     if not isinstance(name, str):
         return ActionResult(scene)
@@ -82,8 +81,8 @@ class Session:
         resolved = PASS_CACHE.resolved(replace(right, other=theirs))
         if resolved.trace is None or resolved.other is None:
             return {}
-        looks = furthest_apart(resolved.other.trace, resolved.trace, code.at)
-        return {name: getattr(right, name) for name in PASS_FIELDS} | {"other": theirs, "trail": ()} | looks
+        selection = furthest_apart(resolved.other.trace, resolved.trace, code.at)
+        return {name: getattr(right, name) for name in PASS_FIELDS} | {"other": theirs, "trail": ()} | selection
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene."""

@@ -88,11 +88,11 @@ def _option(scene: Scene, message: object, name: str) -> ActionResult:
     value = option_in(message, allowed_values(scene, name))
     if value is None:
         return ActionResult(scene)
-    repainted = {"hidden": None} if name in ("mask", "mask_size", "window_in") else {}
+    changes = {"hidden": None} if name in ("mask", "mask_size", "window_in") else {}
     if name == "mask" and value == "causal window" and value != scene.options.mask:
         # in a window of one key each word would only see itself
-        repainted["options"] = replace(scene.options, mask_size=max(scene.options.mask_size, LEAST_WINDOW))
-    return _set(replace(scene, **repainted), name, value)
+        changes["options"] = replace(scene.options, mask_size=max(scene.options.mask_size, LEAST_WINDOW))
+    return _set(replace(scene, **changes), name, value)
 
 
 def _set(scene: Scene, name: str, value: int | str | bool) -> ActionResult:

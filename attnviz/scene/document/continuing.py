@@ -21,9 +21,8 @@ from attnviz.scene.with_pass import SceneWithPass
 
 
 def writers_data(trace: Trace) -> Writers | None:
-    """What each writer to the residual stream adds to each logit; for heads also per key.
-
-    None where a layer replaces what entered it, or a number on the way is set by hand, so that nothing adds up.
+    """What each writer to the residual stream adds to each logit; for heads also per key. None where a layer replaces
+    what entered it, or a number on the way is set by hand, so that nothing adds up.
     """
     if not stream.has_residual_stream(trace):
         return None
@@ -38,7 +37,6 @@ def writers_data(trace: Trace) -> Writers | None:
 
 
 def _writer(trace: Trace, part: stream.Part, token: int) -> ResidualPart:
-    """One writer: its name, the cell it links to, and whether it is a head."""
     name, index = {
         "entered": (f"“{trace.labels['token'][token]}” as it entered", (token, 0)),
         "head": (f"head {part.place + 1}", (part.place, token, 0)),
@@ -107,9 +105,8 @@ def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | No
 
 
 def _kept(trace: Trace) -> list[Kept]:
-    """For each token what a KV cache saves, in a sentence and in short; empty if a token sees a later one.
-
-    If none does, all that the model computes for a token stays as it is when others follow.
+    """For each token what a KV cache saves, in a sentence and in short; empty if a token sees a later one. If none
+    does, all that the model computes for a token stays as it is when others follow.
     """
     if np.triu(trace["mask"].value, 1).any():
         return []

@@ -63,8 +63,8 @@ def _settings(scene: Scene, seed: str) -> answer.Settings:
     return answer.Settings(line=[_sources(scene), *line], more=more)
 
 
+# the boxes of a scene without uploads: a whole class that follows one projector requests the same
 _shared_settings = lru_cache(256)(_settings)
-"""The boxes of a scene without uploads: a whole class that follows one projector requests the same."""
 
 
 def allowed_values(scene: Scene, name: str) -> Sequence[int | str | bool]:
@@ -87,7 +87,6 @@ def _changes_a_layer(options: Options, window_in: str) -> bool:
 
 
 def _main_options(scene: Scene, seed: str) -> answer.Boxes:
-    """The settings that are changed most."""
     is_sized = is_applicable(scene.options, "mask_size")
     sized = [_option(scene, "mask_size", _SIZES[scene.options.mask])] if is_sized else []
     typed = {"value": seed or str(scene.options.seed), "limit": MAX_SEED_CHARACTERS, "live": False}
@@ -118,7 +117,6 @@ def _words(model: PickableModel) -> answer.Boxes:
 
 
 def _example(scene: Scene) -> answer.Boxes:
-    """The note on a worked example or on uploaded parameters."""
     if scene.source == OWN_PARAMETERS:
         return [_note("attnviz's pass from the inputs and weights in a file, which stay in its owner's tab.")]
     return [_note(SOURCES[scene.source][1].description)] if scene.source in SOURCES else []

@@ -20,7 +20,7 @@ from attnviz.core.errors import ArrayError
 from attnviz.core.selection import Selection
 from attnviz.core.settings import OPTIONS
 from attnviz.core.trace import Trace
-from attnviz.explain import movement
+from attnviz.explain import change_sentences
 from attnviz.explain.flips import FAILED as FAILED_FLIPS
 from attnviz.explain.flips import headline, sentences
 from attnviz.explain.glossary import measured
@@ -66,16 +66,13 @@ def _is_in_caption(name: str, options: Options) -> bool:
 
 
 _log = logging.getLogger(__name__)
-
 _BYTES_PER_NUMBER = 8 * 4 / 3  # float64 as base64
 MAX_BYTES = 4_000_000  # of numbers in one document
 MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
 MAX_ROW_BYTES = 500_000  # of stages that are sent row by row: at first the rows next to the one in focus
 MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
-
 OWN_SENTENCE_LINK = ActionLink(event="source", value=OWN, label="or type your own sentence")
-OWN_NAME_LINK = ActionLink(event="source", value=OWN, label="Try your own sentence instead")
-"""The button next to a model's question; models of letters or digits take no sentence."""
+OWN_NAME_LINK = ActionLink(event="source", value=OWN, label="Try your own sentence instead")  # of letters or digits
 
 
 class Body(NamedTuple):
@@ -87,7 +84,7 @@ class Body(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """Its size."""
+        """The bytes of all of its JSON parts."""
         parts = (self.template.parts, self.parameters.parts, *self.parts.values())
         return sum(memoryview(each).nbytes for each in parts)
 
@@ -98,9 +95,8 @@ class Body(NamedTuple):
 
 
 def body(resolved: SceneWithPass, notes: ReplyNotes = NO_NOTES) -> Body:
-    """The body of the document of a scene with its pass, including requested parts.
-
-    A pass too large to be sent at once is sent with the heads and rows of `notes`, the latest first.
+    """The body of the document of a scene with its pass, including requested parts. A pass too large to be sent at once
+    is sent with the heads and rows of `notes`, the latest first.
     """
     parts = _numbers(resolved, notes)
     parameters, parts.stages = parameters_of(resolved.trace, parts.stages)
@@ -144,10 +140,12 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
         model=model_data(trace, training),
         measured=measured(trace.n_layers, training, seed),
         changes=[
-            contract.ChangeMade(text=movement.described(original, change), stage=change.stage, index=change.index)
+            contract.ChangeMade(
+                text=change_sentences.described(original, change), stage=change.stage, index=change.index
+            )
             for change in scene.changes
         ],
-        moved=[contract.Moved(stage=name, text=movement.caption(original, trace, name)) for name in moved],
+        moved=[contract.Moved(stage=name, text=change_sentences.caption(original, trace, name)) for name in moved],
         before={name: values(original[name], sent) for name in moved},
         slopes=slopes(trace, notes.slopes_of, sent) if notes.slopes_of else None,
         flips=flips_data(trace, notes.flips_of) if notes.flips_of else None,
@@ -162,7 +160,6 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
 
 
 def _offer(scene: Scene, model: Model) -> ActionLink | None:
-    """A second sentence to try after the model's first example; None after any other sentence."""
     if model.task.is_open or len(model.task.examples) < 2:
         return None
     (_, text), (_, other), *_ = model.task.examples
@@ -197,7 +194,7 @@ def slopes(trace: Trace, address: str, sent: Sent = ALL) -> contract.Slopes | No
     sloped = trace.with_values(slopes_of)
     return contract.Slopes(
         of=str(cell),
-        text=movement.steepest(trace, cell.stage, cell.index, slopes_of),
+        text=change_sentences.steepest(trace, cell.stage, cell.index, slopes_of),
         values={name: values(sloped[name], sent) for name in slopes_of if name != cell.stage},
     )
 

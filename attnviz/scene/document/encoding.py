@@ -20,8 +20,8 @@ from attnviz.explain.steps import nearest, steps_of
 
 Json = msgspec.Raw  # already encoded JSON, embedded unchanged in other data
 
+# data as JSON that every browser reads: of lists, mappings with texts as keys, texts, numbers and `Json`
 to_json = msgspec.json.Encoder().encode
-"""Data as JSON that every browser reads: of lists, mappings with texts as keys, texts, numbers and `Json`."""
 
 
 class Template(NamedTuple):
@@ -71,9 +71,8 @@ _OF_WORDS = {"token", "context token", "query", "key"}
 
 
 def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[Template, dict[str, StageNumbers]]:
-    """The parameters' numbers as a template, and the `drawn` stages without them.
-
-    Other words have the same parameters, and most other settings.
+    """The parameters' numbers as a template, and the `drawn` stages without them. Other words have the same parameters,
+    and most other settings.
     """
     names = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
     without = {name: replace(drawn[name], values=UNSET) for name in names}

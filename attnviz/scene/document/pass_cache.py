@@ -22,7 +22,6 @@ from attnviz.scene.with_pass import PassOrReason, SceneWithPass, fit_to_pass, no
 MAX_BYTES = 32_000_000
 MAX_PASS_BYTES = 250_000  # of numbers; a cached pass is small enough that its document has all heads
 _OBJECT_BYTES = 25_000  # approximate, of the Python objects of a pass or a document besides its numbers
-
 Key = tuple
 
 

@@ -10,9 +10,9 @@ from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.contract import answer
 from attnviz.core.trace import Trace, cached_on_trace
 from attnviz.explain import microgpt_script
+from attnviz.explain.change_sentences import described
 from attnviz.explain.export import script, torch_script
 from attnviz.explain.markup import coloured
-from attnviz.explain.movement import described
 from attnviz.explain.wording import counted
 from attnviz.scene.address import PARAMETERS, VIEWERS, query
 from attnviz.scene.document.controls import settings
@@ -106,7 +106,6 @@ def _by_hand(resolved: SceneWithPass) -> list[list[str]] | None:
 
 
 def _part(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> Json | answer.Verdict | answer.Program:
-    """What the page shows of the pass: the viewer's document, the audit's verdict, or the pass as a program."""
     if client.view == "audit":
         return verdict(resolved.trace, notes.audit)
     if client.view == "script":
@@ -117,6 +116,5 @@ def _part(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> Js
 def _program(trace: Trace) -> answer.Program:
     torch, micro = torch_script(trace), microgpt_script.script(trace)
     numbers = answer.File(name=microgpt_script.NAME, text=microgpt_script.numbers(trace).decode()) if micro else None
-    return answer.Program(
-        runs=coloured(script(trace)), torch=torch and coloured(torch), microgpt=micro and coloured(micro), file=numbers
-    )
+    others = {"torch": torch and coloured(torch), "microgpt": micro and coloured(micro), "file": numbers}
+    return answer.Program(runs=coloured(script(trace)), **others)

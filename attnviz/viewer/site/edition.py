@@ -12,6 +12,7 @@ from pathlib import Path
 from attnviz.articles import pieces
 from attnviz.articles.evidence import INTRODUCTION, TITLE, article, doors
 from attnviz.contract.lesson import LessonEntry, LessonsPage, Moment
+from attnviz.explain.wording import counted
 from attnviz.lessons.export import ENDINGS, exported
 from attnviz.lessons.lesson import LESSONS, contents, moments_of
 from attnviz.lessons.talk import Talk, talk_moment
@@ -36,8 +37,7 @@ from attnviz.viewer.site.page import (
     written_page,
 )
 
-NAMES = MODELS["microgpt"].task.names[:20]
-"""Held-out names for microgpt to read."""
+NAMES = MODELS["microgpt"].task.names[:20]  # held-out names for microgpt to read
 
 
 def model_page_name(model: str) -> str:
@@ -82,13 +82,9 @@ def article_pages() -> Iterator[Page]:
         yield pass_page(files[name], label, replace(Scene(), **door), (PageLink(ARTICLE, TITLE),))
 
 
-MOST_NUMBERS = 3_000
-"""Largest array of parameters on a lesson's page. No moment shows larger ones, and four would exceed 150 kB."""
-
+MOST_NUMBERS = 3_000  # of an array of parameters on a lesson's page: four larger ones would exceed 150 kB
 _CHARACTERS = 8 * 4 / 3  # per number: float64 as base64
-
-_TALK = "a-talk"
-"""The lesson id of a talk on its page: `talk` is the one stored in the browser."""
+_TALK = "a-talk"  # the lesson id of a talk on its page: `talk` is the one stored in the browser
 
 
 def lesson_page_name(lesson: str) -> str:
@@ -124,7 +120,7 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
 def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages: dict[str, str]) -> Iterator[Page]:
     questions = {form: exported(form, title, moments) for form in ENDINGS}
     sent = [json.loads(to_json(each)) for each in moments]
-    given = {
+    data = {
         "lesson": name,
         "course": course,
         "lightened": [number for number, each in enumerate(sent, 1) if _lightened(each)],
@@ -134,7 +130,7 @@ def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages
         "own": OWN,
         "walkthrough": model_page_name("who-is-it"),
     }
-    yield drawn_page(pages[name], "lesson", title, given)
+    yield drawn_page(pages[name], "lesson", title, data)
     for form, text in questions.items():
         yield Page(f"{pages[name].removesuffix('.html')}.{ENDINGS[form]}", text)
 
@@ -166,7 +162,7 @@ def index_page(talks: Sequence[Talk] = ()) -> Page:
         (PageLink(talk_page_name(each), each.title or "A talk"), f"{len(each.moment)} moments.") for each in talks
     ]
     lessons = [
-        (PageLink(lesson_page_name(name), each.title), f"{each.says} {_minutes(each.minutes)}.")
+        (PageLink(lesson_page_name(name), each.title), f"{each.says} About {counted(each.minutes, 'minute')}.")
         for name, each in LESSONS.items()
     ]
     models = [(PageLink(model_page_name(name), each.title), each.summary) for name, each in MODELS.items()]
@@ -222,12 +218,7 @@ def _list(links: list[tuple[PageLink, str]], tag: str = "ul") -> str:
 
 
 def _paragraph(text: str) -> str:
-    """A paragraph from HTML."""
     return f"<p>{text}</p>"
-
-
-def _minutes(minutes: int) -> str:
-    return f"About {minutes} {'minute' if minutes == 1 else 'minutes'}"
 
 
 _OF_ARTICLES = ("tokens", "formula", "article")

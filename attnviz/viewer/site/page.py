@@ -1,9 +1,8 @@
 """A page of the site as HTML, around what its script draws or what it says by itself, with its data in it.
 
-A page opens by a double click. There a browser fetches nothing, and Chromium and WebKit run no script by its hash. So
-what is drawn stands in the page, as data that never runs, and the policy allows the scripts of the page's own folder.
-The moments of a lesson show the same few passes again and again, and gzip, which looks back 32 kB, would not find them:
-equal parts of the data are written once (`pooled`).
+A page opens by a double click, where a browser fetches nothing, and Chromium and WebKit run no script by its hash. So
+its data stands in the page, and the policy allows the scripts of its own folder. The moments of a lesson show the same
+few passes, which gzip, looking back 32 kB, would not find: equal parts of the data are written once (`pooled`).
 """
 
 from __future__ import annotations
@@ -16,26 +15,14 @@ from typing import Any, NamedTuple
 from attnviz.scene.document.encoding import to_json
 from attnviz.viewer.bundle import HEAD, hash_source, inert
 
-LEAST_CHARACTERS = 100
-"""Least size of a pooled part, roughly: a reference to a smaller one would hardly be shorter."""
-
-PLACE = "$"
-"""The key of a reference to a pooled part. None of our data uses this key."""
-
-Data = Any
-"""A JSON value."""
+LEAST_CHARACTERS = 100  # least size of a pooled part, roughly: a reference to a smaller one would hardly be shorter
+PLACE = "$"  # The key of a reference to a pooled part. None of our data uses this key.
+Data = Any  # a JSON value
 
 
 def pooled(data: Data) -> dict[str, Data]:
-    """Data with repeated parts written once, and references in their place.
+    """Data with repeated parts written once: `parts`, each made of earlier ones, and `whole`, with references in place.
 
-    Returns
-    -------
-    dict
-        `parts`, each made of earlier ones, and `whole`. A reference is `{"$": index}`.
-
-    Examples
-    --------
     >>> row = {"values": "0.25 " * 30}
     >>> made = pooled([row, {"of": row}])
     >>> made["whole"]
@@ -112,9 +99,8 @@ def _parts(node: tuple) -> Iterable[int]:
 
 
 SCRIPT = "attnviz.js"
+# the stylesheets that pages share: of all pages, and of each kind of page
 STYLESHEETS = {"": "pages.css", "article": "article.css", "lesson": "viewer.css", "pass": "viewer.css"}
-"""The stylesheets that pages share: of all pages, and of each kind of page."""
-
 INDEX, OWN = "index.html", "your-own-sentence.html"
 
 _POLICY = (
@@ -179,12 +165,11 @@ def link(page_link: PageLink) -> str:
 
 def _filled(name: str, kind: str, heading: str, main: str, drawn: str, links: tuple[PageLink, ...]) -> str:
     before = () if name == INDEX else (PageLink(INDEX, "attnviz: all pages"), PageLink(OWN, "Your own sentence"))
+    sheets = [STYLESHEETS[each] for each in ("", kind) if each in STYLESHEETS]
     return (HEAD + _BODY).format(
         policy=_POLICY,
         title=html.escape(heading if name == INDEX else f"{heading} – attnviz"),
-        styles="\n".join(
-            f'<link rel="stylesheet" href="{STYLESHEETS[each]}">' for each in ("", kind) if each in STYLESHEETS
-        ),
+        styles="\n".join(f'<link rel="stylesheet" href="{each}">' for each in sheets),
         kind=kind,
         heading=html.escape(heading),
         links="".join(_link_or_name(each, name) for each in (*before, *links)),
@@ -194,8 +179,6 @@ def _filled(name: str, kind: str, heading: str, main: str, drawn: str, links: tu
 
 
 def _link_or_name(page_link: PageLink, name: str) -> str:
-    return (
-        f'<strong aria-current="page">{html.escape(page_link.label)}</strong>'
-        if page_link.name == name
-        else link(page_link)
-    )
+    if page_link.name != name:
+        return link(page_link)
+    return f'<strong aria-current="page">{html.escape(page_link.label)}</strong>'

@@ -1,6 +1,5 @@
 // The answers of a class as dots: above the options, or placed on the numbers that they name.
-import { h } from "../dom/element.js";
-import { afterFrame, memoLast } from "../dom/timing.js";
+import { afterFrame, h, memoLast } from "../dom/element.js";
 import { answerText } from "../lesson/question.js";
 import { percent } from "../model/numeral.js";
 
@@ -8,8 +7,7 @@ const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer
 const IN_A_ROW = 6;
 
-// Returns {element, update(question, counts, isShown, title)}; `counts` are as in Audience of generated/contract.d.ts, and without a
-// `title` the question is named elsewhere.
+// `counts` are as in Audience of generated/contract.d.ts; without a `title` the question is named elsewhere.
 export function makeAnswerBoard() {
   const box = h("section", { class: "class-board", "aria-label": "The answers of the class" });
   const draw = memoLast(([, counts, isShown, title], question) => {
@@ -46,7 +44,6 @@ function drawStacks(lines, names) {
   return list;
 }
 
-// Dots over a slider from 0 to 1, in the nearest of 20 steps.
 function drawSlider({ right, text }, counts, isShown) {
   const binned = counts.map(binsOf),
     most = Math.max(1, ...binned.flat());
@@ -67,14 +64,12 @@ function drawSlider({ right, text }, counts, isShown) {
   );
 }
 
-// Counts the answers of a round by the nearest of `BINS` steps from 0 to 1.
 function binsOf(round) {
   const bins = Array(BINS).fill(0);
   for (const [value, count] of round) bins[Math.round(value * (BINS - 1))] += count;
   return bins;
 }
 
-// All numbers that were answered, sorted, with the right one among them.
 function drawNumbers({ right, text, tolerance }, counts, isShown) {
   const rounds = counts.map(round => new Map(round)),
     isRight = value => Math.abs(value - right) <= tolerance,
@@ -164,8 +159,7 @@ export function makePlacedDots(home) {
   };
 }
 
-// What the dots stand over, or in: {kind, rects, labels, right, rounds}, the last as maps from a target's index to a count; null if an answer
-// isn't in the picture, or words take several lines.
+// What the dots stand over, or in; null if an answer isn't in the picture, or words take several lines.
 function findTargets(question, counts, home, picture) {
   const { kind, candidates, right, isShare } = question;
   if (kind === "fill") return isShare ? findSlider(home, counts) : null;
@@ -198,24 +192,19 @@ function findSlider(home, counts) {
   };
 }
 
-function isVisible(each) {
-  return Boolean(each?.checkVisibility() && rectOf(each).width);
-}
+const isVisible = each => Boolean(each?.checkVisibility() && rectOf(each).width);
 
 function areInLine(elements) {
   const tops = elements.map(each => rectOf(each).top);
   return Math.max(...tops) - Math.min(...tops) < SAME_LINE_PX;
 }
 
-// A cell of the picture, or the cover over it.
 function findCell(picture, cell) {
   const cells = [...picture.querySelectorAll(":is(.sheet, .matrix) td")];
   return cells.find(each => [each.dataset.cell, each.dataset.place].includes(cell) && isVisible(each)) ?? null;
 }
 
-function rectOf(each) {
-  return each.getBoundingClientRect();
-}
+const rectOf = each => each.getBoundingClientRect();
 
 function drawOver(layer, { kind, rects, labels, right, rounds }, isShown) {
   const home = rectOf(layer),

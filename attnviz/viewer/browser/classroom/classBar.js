@@ -1,7 +1,6 @@
 // The bar of a speaker with a class: its code, its menu, and the question that is open.
-import { button, h, redraw, write } from "../dom/element.js";
+import { button, h, makePopover, redraw, write } from "../dom/element.js";
 import { codedOf, drawCode } from "../views/qrCode.js";
-import { makePopover } from "../dom/popup.js";
 import { saveFile } from "../views/download.js";
 import { makeClassQuestion, roundButtons } from "./classQuestion.js";
 import { makeAnswerBoard, makePlacedDots } from "./answerDots.js";
@@ -14,10 +13,7 @@ export function joinAddresses(site, { code, link }) {
   return { typed: `${base.host}${base.pathname}${code}`, coded: `${base.href}${code}${link ? `#${link}` : ""}` };
 }
 
-// The address to type, with the code in bold.
-function drawTyped(typed, code) {
-  return [typed.slice(0, -code.length), h("strong", {}, code)];
-}
+const drawTyped = (typed, code) => [typed.slice(0, -code.length), h("strong", {}, code)];
 
 // A dialog that a click, Escape or a presenter remote closes.
 function makeClassCode(site) {
@@ -102,10 +98,8 @@ function nameOf({ cell, at }, place) {
 
 const APART = "The servers of the class have lost each other: those here go on.";
 
-// `speaker` is makeSpeaker's. Where the speaker's other device leads: lead(at, isShown) goes there if this page can, else open(at) opens
-// another page; openTalk() opens a talk, and turn(by) goes on in this page's. changed() is called when a class opens or ends.
-// A place, for shows(): {at, isShown, question, title, picture, moment, scene, pass, selected()} in a moment, with the moment of a talk if
-// it is one; {at, pass, selected()} in a viewer; selected() gives {pass, focus}, or null where nothing may be asked.
+// lead(at, isShown) goes where the speaker's other device leads if this page can, else open(at) opens another page. For shows() a place has a
+// moment's {question, title, picture, moment, scene}, if it is one, and selected(), which gives {pass, focus}; null where nothing may be asked.
 export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, changed) {
   const code = makeClassCode(site),
     showCode = () => code.open(speaker.room),
@@ -125,7 +119,6 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
     ledTo = /** @type {any} */ (null), // where another device has led this page, until the user moves on here
     areAnswersShown = false;
   dialogs.append(code.element, asking.menu, menu.panel);
-
   function toggleAnswers() {
     areAnswersShown = !areAnswersShown;
     draw();
@@ -234,6 +227,5 @@ function drawButtons(box, buttons) {
   if (texts(box.children) !== texts(buttons)) redraw(box, buttons);
 }
 
-function countText({ audience: { here, around, answered }, round }) {
-  return `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
-}
+const countText = ({ audience: { here, around, answered }, round }) =>
+  `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`;

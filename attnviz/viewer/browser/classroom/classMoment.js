@@ -1,10 +1,9 @@
 // What a phone in a class shows: a moment with its question, or the viewer.
-import { h, redraw } from "../dom/element.js";
+import { afterFrame, h, redraw } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
 import { readWhere } from "../model/address.js";
 import { focusOf } from "../model/state.js";
 import { mount } from "../views/viewer.js";
-import { afterFrame } from "../dom/timing.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
 import { drawMoment, drawSentence } from "../lesson/momentView.js";
@@ -53,8 +52,7 @@ export function makeClassViewer({ touched }) {
   };
 }
 
-// answer(value) sends an answer; touched(cell) is called once the phone explores by itself, at a cell or "". Returns {element, show(moment, now,
-// answered), end()}: `answered` is this phone's answer, null without one.
+// touched(cell) is called once the phone explores by itself, at a cell or "". `answered` is this phone's answer, null without one.
 export function makeClassMoment({ answer, touched }) {
   const textBox = h("section", { class: "lesson-said", "aria-label": "The moment" }),
     picture = makeMomentPicture(onClick),
@@ -114,7 +112,6 @@ export function makeClassMoment({ answer, touched }) {
   };
 }
 
-// The sentences about the phone's own answer, as runs.
 function ownAnswerRuns({ question, after }, answered, isOpen, isShown) {
   if (isShown) return verdictOn(question, answered, after).sentences;
   if (answered === null) return [[["", isOpen ? "Answers are anonymous." : "No more answers are taken."]]];

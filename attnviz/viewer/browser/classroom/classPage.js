@@ -6,8 +6,7 @@ import { makeClassMoment, makeClassViewer } from "./classMoment.js";
 
 const ANSWER_MS = 1100; // at least, between two answers sent
 
-// The answers of this phone. post(message) sends one; changed() is called after every change. `now` is ClassNow of
-// generated/contract.d.ts.
+// The answers of this phone. post(message) sends one; changed() is called after every change. `now` is ClassNow of generated/contract.d.ts.
 export function makeAnswers(post, changed) {
   const byQuestion = new Map();
   let recalled = /** @type {any} */ (null), // {number, round, value}: the answer that the server has from before a reload
@@ -46,9 +45,8 @@ export function makeAnswers(post, changed) {
 }
 
 // Identifies a question, to which the class may return. Two moments of a talk may have the same scene.
-function nameOf({ number, at, kind, question, round }) {
-  return JSON.stringify([kind === "talk" ? number : at, question, round?.number]);
-}
+const nameOf = ({ number, at, kind, question, round }) =>
+  JSON.stringify([kind === "talk" ? number : at, question, round?.number]);
 
 // `reason` is shown above the form; go(typed) is called with the code.
 function drawJoinForm(code, reason, go) {
@@ -67,9 +65,8 @@ function drawJoinForm(code, reason, go) {
 const NAME = "attnviz seat";
 const MAX_KEPT = 5; // rooms
 
-// Takes a seat in the room of a code. `hash` is what the page's address has after its #. Returns {seat, key}, or {message}, why not;
-// wait(message) is called with why it takes longer. A seat is kept in the first of the `stores` that takes it: that of all tabs, so that a
-// browser has one seat, or if that is forbidden or full the tab's own.
+// Takes a seat in the room of a code; wait(message) is called with why it takes longer. A seat is kept in the first of the `stores` that
+// takes it: that of all tabs, so that a browser has one seat, or if that is forbidden or full the tab's own.
 export async function takeSeat(line, code, hash, stores, wait) {
   const saved = stores.map(storeOf => readStored(storeOf, NAME)?.[code]).find(Boolean),
     ways = [...(saved ? [{ seat: saved }] : []), ...(hash ? [{ link: hash }] : []), {}];
@@ -125,10 +122,8 @@ export function mountClass(root, code, host) {
     isLost = false,
     failure = "",
     stop = () => {};
-
   root.replaceChildren(box);
   root.ariaBusy = "false";
-
   const post = message => host.line.post(code, { seat, ...message }),
     answers = makeAnswers(post, draw);
   async function join() {

@@ -1,7 +1,6 @@
 // A question to the class about the pass on the screen: what can be asked, the question, and its answers.
 import { visibleRow } from "../model/story.js";
-import { button, h, redraw, write } from "../dom/element.js";
-import { openDialog, makePopover } from "../dom/popup.js";
+import { button, h, makePopover, openDialog, redraw, write } from "../dom/element.js";
 import { makeAnswerBoard } from "./answerDots.js";
 import { drawWorking, plainText, verdictOn } from "../lesson/question.js";
 import { askAgain } from "../shell/ask.js";
@@ -37,15 +36,13 @@ const QUESTIONS = {
 };
 const NOT_COME = "The question has not come. It is asked for again in a moment.";
 
-// Whether answers are taken, and asking again: the speaker's buttons while a question is open.
 export function roundButtons(speaker, { round, isShown }) {
   if (!round || isShown) return [];
   const opening = button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen));
   return round.number === 1 ? [opening, button("Ask again", () => speaker.again())] : [opening];
 }
 
-// A button and menu that ask about the selected number, and the dialog with the question, which also opens and closes as the speaker's
-// other device asks and goes on. back() returns the class to the page's place.
+// Asks about the selected number; the dialog with the question also opens and closes as the speaker's other device asks and goes on.
 export function makeClassQuestion(speaker, home, back) {
   const roomLine = h("p"),
     count = h("p", { class: "class-count" }),
@@ -154,17 +151,14 @@ export function makeClassQuestion(speaker, home, back) {
     button: opener,
     menu,
     update,
-    // The page shows another place.
     setPlace(now) {
       place = now;
     },
-    // Another device has asked.
     join(what, isShownThere) {
       begin(what, isShownThere);
       send(true);
       fetchQuestion(what);
     },
-    // Another device has gone on.
     leave() {
       if (!dialog.open) return;
       isClosedElsewhere = true; // the close event fires later and must not lead the class back
@@ -173,14 +167,12 @@ export function makeClassQuestion(speaker, home, back) {
   };
 }
 
-// Resolves once the class has the question, or it was refused.
-/** @returns {Promise<void>} */
-function untilAsked(speaker) {
-  return new Promise(done => {
+/** Resolves once the class has the question, or it was refused. @returns {Promise<void>} */
+const untilAsked = speaker =>
+  new Promise(done => {
     const stop = speaker.onChange(() => {
       if (!speaker.isUpToDate || !(speaker.now.round || speaker.message)) return;
       stop();
       done();
     });
   });
-}

@@ -87,7 +87,6 @@ export function makeSpeaker(line, storeOf) {
     get message() {
       return message;
     },
-    // Whether the class is up to date.
     get isUpToDate() {
       return !isSending && JSON.stringify(target) === sent && now !== null && now.number >= number;
     },
@@ -97,7 +96,6 @@ export function makeSpeaker(line, storeOf) {
       if (isSending || !(isElsewhere || isShownThere())) return null;
       return { at: now.at, kind: now.kind, question: now.question, isShown: now.isShown };
     },
-    // This page has followed the other device.
     followed() {
       if (now) number = now.number;
     },

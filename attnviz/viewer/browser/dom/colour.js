@@ -16,22 +16,15 @@ export function background(value, { scale, limit }, colours) {
 }
 
 // A dark page leaves little contrast to a deep colour: there it is lighter, so that small numbers can be told apart.
-export function overPage(hue, page, strength) {
-  return mixed(luminance(page) < DARK ? mixed(WHITE, hue, LIGHTER) : hue, page, strength);
-}
+export const overPage = (hue, page, strength) =>
+  mixed(luminance(page) < DARK ? mixed(WHITE, hue, LIGHTER) : hue, page, strength);
 
-export function mixed(hue, page, strength) {
-  return hue.map((channel, i) => Math.round(channel * strength + page[i] * (1 - strength)));
-}
+export const mixed = (hue, page, strength) =>
+  hue.map((channel, i) => Math.round(channel * strength + page[i] * (1 - strength)));
 
 // Black or white, whichever has more contrast: both have the same on a luminance of 0.179.
-export function textOn(colour) {
-  return luminance(colour) > 0.179 ? [0, 0, 0] : [255, 255, 255];
-}
-
-export function css(colour) {
-  return `rgb(${colour.join(",")})`;
-}
+export const textOn = colour => (luminance(colour) > 0.179 ? [0, 0, 0] : [255, 255, 255]);
+export const css = colour => `rgb(${colour.join(",")})`;
 
 // The numbers of a CSS colour in any notation, read by a canvas.
 function channels(text) {
@@ -51,7 +44,6 @@ export function coloursOf(page, palette) {
   return known.get(key);
 }
 
-// A scale as a CSS gradient, from its lowest number to its highest.
 export function gradient(scale, colours) {
   const low = scale === "share" ? 0 : -1;
   const stops = Array.from({ length: 9 }, (_, i) =>

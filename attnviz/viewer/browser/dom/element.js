@@ -1,4 +1,5 @@
-// HTML and SVG elements, buttons, and keeping the keyboard's place while a box is redrawn.
+// HTML and SVG elements, buttons and dialogs, access by the keyboard, and when code runs: once a frame, after one, or
+// once calls have settled.
 
 /** @typedef {Node | string | number | null | false | undefined} Child */
 
@@ -10,11 +11,9 @@ export function element(tag, className = "", text = null) {
   return node;
 }
 
-/**
- * An element with its properties and children. `class` is its class, `style` an object; `role` and names with a dash are attributes.
- * Strings among the children are text, never markup; null, undefined and false are left out, and lists are flattened.
- * @param {string} tag @param {Record<string, any>} [props] @param {...(Child | Child[])} children @returns {any}
- */
+/** An element with its properties and children. `class` is its class, `style` an object; `role` and names with a dash are attributes.
+ * Strings among the children are text, never markup; null, undefined and false are left out, and lists are flattened. @param {string} tag
+ * @param {Record<string, any>} [props] @param {...(Child | Child[])} children @returns {any} */
 export function h(tag, props = {}, ...children) {
   const node = element(tag, props.class);
   for (const [name, value] of Object.entries(props)) {
@@ -32,9 +31,8 @@ function append(node, children) {
 }
 
 // The children that are there: conditions in a list leave null, undefined or false.
-export function present(children) {
-  return children.flat().filter(child => child !== null && child !== undefined && child !== false);
-}
+export const present = children =>
+  children.flat().filter(child => child !== null && child !== undefined && child !== false);
 
 /** @param {string} tag @param {Record<string, any>} [attributes] @param {...(Child | Child[])} children @returns {any} */
 export function svgElement(tag, attributes = {}, ...children) {
@@ -56,16 +54,12 @@ export function roomy(tag, className, text, texts) {
   return node;
 }
 
-// The scale that a box is drawn at; a handout's pictures are drawn smaller. Divide what getBoundingClientRect() measures by it to get
-// pixels of the layout.
-export function scaleOf(box) {
-  return Math.round((100 * box.getBoundingClientRect().width) / (box.offsetWidth ?? box.clientWidth)) / 100 || 1;
-}
+// The scale that a box is drawn at. Divide what getBoundingClientRect() measures by it to get pixels of the layout.
+export const scaleOf = box =>
+  Math.round((100 * box.getBoundingClientRect().width) / (box.offsetWidth ?? box.clientWidth)) / 100 || 1;
 
 // What identifies an element while its box is redrawn: its action or cell, else its text.
-function identityOf({ dataset, textContent }) {
-  return dataset.act ?? dataset.cell ?? textContent;
-}
+const identityOf = ({ dataset, textContent }) => dataset.act ?? dataset.cell ?? textContent;
 
 // Replaces a box's children and keeps the keyboard's place.
 export function redraw(box, children) {
@@ -83,9 +77,8 @@ export function keepingFocusIn(box, change) {
 }
 
 /** @param {string} text @param {((event: MouseEvent) => unknown) | null} [act] @param {Record<string, any>} [props] those of h() */
-export function button(text, act = null, className = "", props = {}) {
-  return h("button", { type: "button", class: className, onclick: act, ...props }, text);
-}
+export const button = (text, act = null, className = "", props = {}) =>
+  h("button", { type: "button", class: className, onclick: act, ...props }, text);
 
 // Buttons for some texts, the present one pressed; act(text) is called as one is clicked. Ids are drawn by their `labels`.
 export function choice(texts, present, act, labels = {}) {
@@ -103,4 +96,199 @@ export function middlesOf(elements, origin) {
     const at = each.getBoundingClientRect();
     return { x: (at.left - left + at.width / 2) / scale };
   });
+}
+
+// Shows a dialog, which is in the page only while it is open.
+export function openDialog(dialog, parent) {
+  if (dialog.open) return;
+  parent.append(dialog);
+  dialog.showModal();
+  dialog.addEventListener("close", removeIfClosed); // added once, however often it is opened
+}
+
+// The close event fires late: the dialog may be open again.
+function removeIfClosed({ currentTarget: dialog }) {
+  if (!dialog.open) dialog.remove();
+}
+
+let count = 0;
+
+// A panel that a button opens over the page; Escape and a click elsewhere close it.
+export function makePopover(opener, className, label) {
+  count += 1;
+  const id = `${className}-${count}`,
+    panel = h("div", { class: className, id, popover: "auto", role: "group", "aria-label": label });
+  opener.popoverTargetElement = panel;
+  opener.setAttribute("aria-controls", id);
+  opener.setAttribute("aria-expanded", "false");
+  panel.addEventListener("toggle", ({ newState }) => opener.setAttribute("aria-expanded", String(newState === "open")));
+  return panel;
+}
+
+// Where a key leads from a cell in a grid of that size, or null if it leads nowhere.
+export function neighbour(key, ctrl, [row, column], [rows, columns]) {
+  const to = new Map([
+    ["ArrowUp", [row - 1, column]],
+    ["ArrowDown", [row + 1, column]],
+    ["ArrowLeft", [row, column - 1]],
+    ["ArrowRight", [row, column + 1]],
+    ["Home", ctrl ? [0, 0] : [row, 0]],
+    ["End", ctrl ? [rows - 1, columns - 1] : [row, columns - 1]],
+  ]).get(key);
+  return to ? [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), columns - 1)] : null;
+}
+
+// `cells` is {element, size(), positionIn(event), focus(position)}; focus() returns whether a key may move there. `acts` are
+// point(position or null), pick(position) and keyMoved(position); press(position, cell) and over(position, cell) while the pointer is
+// pressed; toggle(position), which returns whether Space does something else there.
+export function listen(cells, acts) {
+  const { element: box } = cells;
+  let pointed = "";
+  const point = position => {
+    if (String(position) === pointed) return;
+    pointed = String(position);
+    acts.point(position);
+  };
+  box.addEventListener("pointermove", event => {
+    point(cells.positionIn(event));
+    acts.over(cells.positionIn(event), event.target);
+  });
+  box.addEventListener("pointerdown", event => {
+    // so that a finger can move on to other cells
+    if (event.target.hasPointerCapture?.(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
+    if (event.button === 0) acts.press(cells.positionIn(event), event.target);
+  });
+  box.addEventListener("pointerleave", () => point(null));
+  box.addEventListener("focusin", event => {
+    if (event.target.matches(":focus-visible")) point(cells.positionIn(event));
+  });
+  box.addEventListener("focusout", () => point(null));
+  box.addEventListener("click", event => {
+    const position = cells.positionIn(event);
+    if (position) acts.pick(position);
+  });
+  box.addEventListener("keydown", event => {
+    const from = cells.positionIn(event);
+    if (!from) return;
+    const to = neighbour(event.key, event.ctrlKey, from, cells.size());
+    const isPick = event.key === "Enter" || event.key === " ";
+    if (!to && !isPick) return;
+    event.preventDefault();
+    event.stopPropagation(); // on the page, arrow keys lead to another step
+    if (to) {
+      if (String(to) !== String(from) && cells.focus(to)) acts.keyMoved(to);
+    } else if (event.key === " " && acts.toggle(from)) return;
+    else acts.pick(from);
+  });
+}
+
+// rows() returns the current elements; keyMoved(nth) is called as a key moves to the nth of all.
+export function rovingFocus(box, rows, keyMoved = _nth => {}) {
+  box.addEventListener("focusin", ({ target }) => {
+    const all = rows().flat();
+    if (all.includes(target)) setTabStop(all, target);
+  });
+  box.addEventListener("keydown", event => {
+    const now = rows(),
+      row = now.findIndex(each => each.includes(event.target));
+    if (row < 0) return;
+    const column = now[row].indexOf(event.target),
+      to = neighbour(event.key, event.ctrlKey, [row, column], [now.length, now[row].length]);
+    if (!to) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const next = now[to[0]][to[1]] ?? now[to[0]].at(-1);
+    next.focus();
+    keyMoved(now.flat().indexOf(next));
+  });
+}
+
+export function setTabStop(all, one) {
+  for (const each of all) each.tabIndex = each === one ? 0 : -1;
+}
+
+// Makes a box a tab stop while it holds more than it shows, so that keys can scroll it.
+export function makeScroller(box) {
+  const follow = () => {
+    const { overflowX, overflowY } = getComputedStyle(box),
+      isWide = overflowX === "auto" && box.scrollWidth > box.clientWidth;
+    if (isWide || (overflowY === "auto" && box.scrollHeight > box.clientHeight)) box.tabIndex = 0;
+    else box.removeAttribute("tabindex");
+  };
+  new ResizeObserver(() => {
+    follow();
+    if (document.fonts.status === "loading") document.fonts.ready.then(follow); // its letters have other widths
+  }).observe(box);
+  return box;
+}
+
+const waiting = [];
+let isComing = false; // the time for the first of them
+
+// Runs act() after the frame after the next: while a frame is drawn on the screen by other threads, the processor is theirs. Acts run
+// in order, each in a task of its own, so that another frame may come in between.
+export function afterFrame(act) {
+  waiting.push(act);
+  if (!isComing) requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(doNext)));
+  isComing = true;
+}
+
+function doNext() {
+  const act = waiting.shift();
+  isComing = waiting.length > 0;
+  if (isComing) setTimeout(doNext);
+  act();
+}
+
+// Calls act() in the next frame, once, with the last arguments.
+export function oncePerFrame(act) {
+  let last = null;
+  return (...of) => {
+    if (!last)
+      requestAnimationFrame(() => {
+        const now = last;
+        last = null;
+        act(...now);
+      });
+    last = of;
+  };
+}
+
+// Calls act() once soon() has not been called for `ms`. now() runs a pending call at once, drop() cancels it.
+export function onceSettled(act, ms) {
+  let timer = 0;
+  const drop = () => {
+    clearTimeout(timer);
+    timer = 0;
+  };
+  return {
+    soon() {
+      drop();
+      timer = setTimeout(() => {
+        drop();
+        act();
+      }, ms);
+    },
+    now() {
+      if (!timer) return;
+      drop();
+      act();
+    },
+    drop,
+  };
+}
+
+// Memoizes make(data, ...more) by `data` (as JSON), for its last `most` values; forget() clears it. `more` is passed on but not compared.
+export function memoLast(make, most = 1) {
+  const known = new Map();
+  const now = (data, ...more) => {
+    const key = JSON.stringify(data);
+    if (!known.has(key)) {
+      if (known.size === most) known.delete(known.keys().next().value);
+      known.set(key, undefined);
+      known.set(key, make(data, ...more));
+    }
+    return known.get(key);
+  };
+  return Object.assign(now, { forget: () => known.clear() });
 }

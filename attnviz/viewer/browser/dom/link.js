@@ -6,9 +6,7 @@ const THIS_NETWORK = /^(10\.|192\.168\.|172\.(1[6-9]|2\d|3[01])\.|169\.254\.|\[f
 
 const MAX_BYTES = 12_000; // of an address: `streamlit run` reads 16 kB of a request, with what a browser adds to that
 
-export function isOfThisMachine(hostname, protocol) {
-  return protocol === "file:" || THIS_MACHINE.test(hostname);
-}
+export const isOfThisMachine = (hostname, protocol) => protocol === "file:" || THIS_MACHINE.test(hostname);
 
 export function reachOf(hostname, protocol) {
   if (isOfThisMachine(hostname, protocol)) return "Copied. Only this machine can open it.";
@@ -23,8 +21,7 @@ export function spelledOut(href, parameters) {
   return url.href;
 }
 
-// The notice on a link's length; nothing where every server reads it. An address is ASCII: a letter of another script takes
-// up to twelve bytes.
+// The notice on a link's length; nothing where every server reads it. A letter of another script takes up to twelve bytes.
 export function lengthOf(link) {
   if (link.length <= MAX_BYTES) return "";
   return ` It is ${Math.ceil(link.length / 1000)} kB long, which a server may refuse: send the page instead (↓ Page).`;

@@ -18,7 +18,6 @@ export function makeNumberInput(set) {
     unit = 1,
     isEdited = false,
     isDragged = false;
-
   const show = () => {
     input.value = Number.isFinite(value) ? String(value) : "";
     input.placeholder = Number.isFinite(value) ? "" : "hidden: −∞";
@@ -91,13 +90,8 @@ export function makeNumberInput(set) {
 }
 
 // The typed number, with either kind of minus; NaN if it is none.
-function numberIn(text) {
-  return Number(text.trim().replaceAll("−", "-") || Number.NaN);
-}
-
-function rounded(number, unit) {
-  return Number((Math.round(number / unit) * unit).toPrecision(12));
-}
+const numberIn = text => Number(text.trim().replaceAll("−", "-") || Number.NaN);
+const rounded = (number, unit) => Number((Math.round(number / unit) * unit).toPrecision(12));
 
 // Calls at most once per PAUSE_MS, the last call included.
 function throttled(call) {

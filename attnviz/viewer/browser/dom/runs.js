@@ -3,14 +3,9 @@ import { noteOn } from "../model/changes.js";
 import { ofHead, parse } from "../model/latex.js";
 import { element } from "./element.js";
 
-export function typeset(latex) {
-  return build(parse(latex));
-}
-
+export const typeset = latex => build(parse(latex));
 // In pieces between which a line may end: before an equals sign or a plus that stands in no bracket.
-export function typesetInPieces(latex) {
-  return piecesOf(latex).flatMap((piece, i) => [...(i ? [" "] : []), typeset(piece)]);
-}
+export const typesetInPieces = latex => piecesOf(latex).flatMap((piece, i) => [...(i ? [" "] : []), typeset(piece)]);
 
 export function piecesOf(latex) {
   const parts = [];
@@ -49,9 +44,7 @@ export function runsAt(pass, runs, selection, gapAt, beside = []) {
   return [...read, ...runsFrom(noteOn(pass, handIn(pass, runs, selection, beside)))];
 }
 
-function runsFrom(pieces) {
-  return pieces.map(({ style, text }) => [style ?? "", text]);
-}
+const runsFrom = pieces => pieces.map(({ style, text }) => [style ?? "", text]);
 
 /** The numbers set by hand that runs depend on, or that are beside them, less those whose story says so. @param {Pass} pass */
 function handIn(pass, runs, selection, beside) {
@@ -62,9 +55,8 @@ function handIn(pass, runs, selection, beside) {
   return [...cells.values()];
 }
 
-export function drawRuns(runs) {
-  return runs.map(([style, text]) => {
+export const drawRuns = runs =>
+  runs.map(([style, text]) => {
     if (style === "math") return typeset(text);
     return element(TAGS[style] ?? "strong", style in TAGS ? (style === "word" ? "word" : "") : style, text);
   });
-}

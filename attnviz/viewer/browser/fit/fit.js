@@ -6,8 +6,7 @@ const NARROW = 820; // pixels, as in the styles: a page that is not wider grows 
 const SMALL = 1200; // pixels: in one that is not wider, matrices may be scrolled
 const SCROLLBAR = 16;
 
-// Returns a function that gives the space for a step's matrices, and calls draw() when a size that it depends on changes. It is
-// remembered for a step with as many entries in the legend, because measuring costs a layout.
+// Returns a function that gives the space for a step's matrices: remembered, because measuring costs a layout. draw() is called as it changes.
 export function watchSpace(box, bars, legend, draw) {
   let known = {},
     last = "";
@@ -39,16 +38,18 @@ function spaceIn(box, bars, legend) {
     family: fontFamily,
     base: Number.parseFloat(fontSize),
     top: box.offsetTop,
-    least: Number.parseFloat(getComputedStyle(document.documentElement).fontSize), // in a talk (scene/present.js)
+    least: Number.parseFloat(getComputedStyle(document.documentElement).fontSize), // in a talk (model/present.js)
     width: box.clientWidth - barsWidth - 4,
     height: heightIn(box, legend, isNarrow),
   };
 }
 
-// A space `times` as high, which is scrolled.
-export function scrolled(space, times) {
-  return { ...space, width: space.width - SCROLLBAR, height: times * space.height, isScrolled: true };
-}
+export const scrolled = (space, times) => ({
+  ...space,
+  width: space.width - SCROLLBAR,
+  height: times * space.height,
+  isScrolled: true,
+});
 
 // Where the page is narrow it grows downwards, and only its width is given.
 function heightIn(box, legend, isNarrow) {
@@ -77,14 +78,13 @@ const SIGN = 1.15,
   CAPTION = 0.85; // how large signs and captions are beside the text around
 
 // Lays out pictures for cells and letters of given sizes. A block is what a slot takes: `rows` and `columns` count its cells; `rowLabel`,
-// `columnLabel`, `before`, `after`, `sums`, `caption`, `symbol` and `digits` are widths of text in units of the font's size, 0 where
-// there is none; `rowNames` and `columnNames` are what labels say; `bands` is whether heads are named over it. Blocks in one row of a
-// grid share their upper edge, those in one column their left edge, and labels that stand there already.
-// `layout` is {grids, beside, named}: whether the grids stand beside each other, and whether "caption" or "symbol" is written
-// over the blocks; `text` is {font, label, written}. Returns {width, height, cells, titled, pictures} with them: how many
-// cells there are across and down, and {x, y, captionWidth, bands, labels, upright, all} of each block: the upper left of its cells,
-// the width for its caption, the height of the heads' names, the room of its row and its column labels, whether those of
-// columns stand upright, and whether all labels of its rows and of its columns are there.
+// `columnLabel`, `before`, `after`, `sums`, `caption`, `symbol` and `digits` are widths of text in units of the font's size, 0 where there
+// is none; `rowNames` and `columnNames` are what labels say; `bands` is whether heads are named over it. Blocks in one row of a grid share
+// their upper edge, those in one column their left edge, and labels that stand there already. `layout` is {grids, beside, named}: whether
+// the grids stand beside each other, and whether "caption" or "symbol" is written over the blocks; `text` is {font, label, written}.
+// Returns {width, height, cells, titled, pictures} with them: how many cells there are across and down, and {x, y, captionWidth, bands,
+// labels, upright, all} of each block: the upper left of its cells, the width for its caption, the height of the heads' names, the room of
+// its row and its column labels, whether those of columns stand upright, and whether all labels of its rows and of its columns are there.
 function laidOut({ grids, beside, named }, cell, text, options) {
   const made = grids.map(grid => laidOutGrid(grid, cell, { ...text, named }, options));
   const shift = beside ? "x" : "y",
@@ -159,8 +159,8 @@ function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
 }
 
 // Labels that stand at the left in the same row, or above in the same column, are not there a second time.
-function withoutRepeated(grid) {
-  return grid.map((row, i) =>
+const withoutRepeated = grid =>
+  grid.map((row, i) =>
     row.map((block, j) => {
       if (!block) return null;
       const isRepeated = row.slice(0, j).some(other => other?.rowNames === block.rowNames);
@@ -168,7 +168,6 @@ function withoutRepeated(grid) {
       return { ...block, rowLabel: isRepeated ? 0 : block.rowLabel, columnLabel: isAbove ? 0 : block.columnLabel };
     }),
   );
-}
 
 // Where each of some lengths begins when they follow one another, and where the next would.
 function edges(lengths) {
@@ -177,13 +176,8 @@ function edges(lengths) {
   return found;
 }
 
-function widest(blocks, name) {
-  return Math.max(0, ...blocks.map(block => block[name]));
-}
-
-function blocksOf({ grids }) {
-  return grids.flat(2).filter(Boolean);
-}
+const widest = (blocks, name) => Math.max(0, ...blocks.map(block => block[name]));
+const blocksOf = ({ grids }) => grids.flat(2).filter(Boolean);
 
 const MIN_CELL_PX = 1; // a cell: a smaller one can't be pointed at
 const MIN_LABEL_PX = 9.4; // 7 points on paper
@@ -228,19 +222,16 @@ function arrangements(pictures, named) {
 }
 
 // A row as rows of any length, the longest first; the last may have fewer blocks.
-function rowsOf(row) {
-  return row
+const rowsOf = row =>
+  row
     .map((_, left) => row.length - left)
     .map(length =>
       Array.from({ length: Math.ceil(row.length / length) }, (_, nth) =>
         Array.from({ length }, (__, position) => row[nth * length + position] ?? null),
       ),
     );
-}
 
-function isInside({ width, height }, box) {
-  return width <= box.width && height <= box.height;
-}
+const isInside = ({ width, height }, box) => width <= box.width && height <= box.height;
 
 // The worth of a layout: digits are worth more than any size of cells, and what is not inside is worth little.
 function sizeOf(layout, box) {
@@ -248,9 +239,7 @@ function sizeOf(layout, box) {
   return isInside(layout, box) ? size + (layout.written ? 1000 * layout.font : 0) : size / 1000;
 }
 
-function best(layouts, box) {
-  return layouts.reduce((one, other) => (sizeOf(other, box) > sizeOf(one, box) ? other : one));
-}
+const best = (layouts, box) => layouts.reduce((one, other) => (sizeOf(other, box) > sizeOf(one, box) ? other : one));
 
 function writtenAt(layout, font, box, options) {
   const digits = Math.max(...blocksOf(layout).map(block => block.digits));
@@ -289,8 +278,7 @@ function greatest(most, fits) {
 
 const MAX_HEADS_APART = 16; // heads that stand apart
 
-// A tiling: the heads of a stage beside each other and one above the other in a box {width, height, largest}, so that cells are
-// largest, up to `largest`.
+// A tiling of the heads of a stage in a box {width, height, largest}, so that cells are largest, up to `largest`.
 export function tiling(stage, box) {
   const { shape } = stage,
     hasHeads = isHeaded(stage) || shape.length > 2; // or groups of them
@@ -315,12 +303,11 @@ export function tiling(stage, box) {
   return { hasHeads, heads, shape, apart, rows, columns, across, cell, width, height };
 }
 
-// Where a head's tile begins, in pixels.
-export function tileAt({ across, columns, rows, cell, apart }, head) {
-  return { x: (head % across) * (columns * cell + apart), y: Math.floor(head / across) * (rows * cell + apart) };
-}
+export const tileAt = ({ across, columns, rows, cell, apart }, head) => ({
+  x: (head % across) * (columns * cell + apart),
+  y: Math.floor(head / across) * (rows * cell + apart),
+});
 
-// Where the number of an index stands.
 export function spotOf(tiled, index) {
   const { hasHeads, shape, columns, cell } = tiled,
     { x, y } = tileAt(tiled, hasHeads ? index[0] : 0),

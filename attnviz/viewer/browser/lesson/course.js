@@ -4,8 +4,7 @@ import { fetchJson } from "../shell/ask.js";
 
 /** @typedef {{ lesson: string, moment: number, present: boolean, speaker?: string }} Position `speaker` names a speaker's window */
 
-// The position in an address; null for an unknown lesson.
-/** @returns {Position | null} */
+/** The position in an address; null for an unknown lesson. @returns {Position | null} */
 export function positionIn(lessons, search) {
   const query = new URLSearchParams(search),
     entry = lessons.find(({ id }) => id === query.get("lesson"));
@@ -21,9 +20,8 @@ export function positionIn(lessons, search) {
 }
 
 /** @param {Position} position */
-export function searchOf({ lesson, moment, present, speaker = "" }) {
-  return `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
-}
+export const searchOf = ({ lesson, moment, present, speaker = "" }) =>
+  `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 
 // The position `by` moments further, null past either end. A lesson leads on to the next one, a user's talk doesn't.
 /** @param {Position} position @returns {Position | null} */
@@ -36,9 +34,7 @@ export function nextPosition(lessons, position, by) {
   return { ...position, lesson: next.id, moment: by > 0 ? 1 : next.nMoments };
 }
 
-export function minutesText(minutes) {
-  return `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
-}
+export const minutesText = minutes => `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
 
 // The line above a moment: its lesson, and how long that takes.
 export function headingOf(entry, lessons) {
@@ -47,8 +43,7 @@ export function headingOf(entry, lessons) {
   return `${entry.isTalk || lessons.length === 1 ? "" : number}${entry.name}${minutes}`;
 }
 
-// A cache of moments: get() resolves to one and fetches it again after a failure; prefetch() fetches some, one by one. Positions with
-// the same name share an entry.
+// A cache of moments: get() fetches one again after a failure. Positions with the same name share an entry.
 export function makeMoments(fetchMoment, nameOf = ({ lesson, moment }) => `${lesson} ${moment}`) {
   const cache = new Map();
   const get = position => {
@@ -69,31 +64,27 @@ export function makeMoments(fetchMoment, nameOf = ({ lesson, moment }) => `${les
 }
 
 // Fetches moments from the server at `site`; `templates` completes their documents.
-export function momentsFrom(site, templates) {
-  return async ({ lesson, moment }) =>
+export const momentsFrom =
+  (site, templates) =>
+  async ({ lesson, moment }) =>
     templates.completeMoment(await fetchJson(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)));
-}
 
-// Fetches the questions of a lesson as a file.
-export function questionsFrom(site) {
-  return async (lesson, form) => (await fetchJson(new URL("talk", site), { kind: "export", form, lesson })).file;
-}
+export const questionsFrom = site => async (lesson, form) =>
+  (await fetchJson(new URL("talk", site), { kind: "export", form, lesson })).file;
 
 export const ID = "talk"; // of the user's talk in the list of lessons
 export const NOTHING = { title: "", moment: [] };
 export const MOST_MOMENTS = 60; // as in core/limits.py
 
-export function added(talk, moment, at = talk.moment.length) {
-  return { ...talk, moment: talk.moment.toSpliced(at, 0, moment) };
-}
+export const added = (talk, moment, at = talk.moment.length) => ({
+  ...talk,
+  moment: talk.moment.toSpliced(at, 0, moment),
+});
 
-export function without(talk, at) {
-  return { ...talk, moment: talk.moment.toSpliced(at, 1) };
-}
+export const without = (talk, at) => ({ ...talk, moment: talk.moment.toSpliced(at, 1) });
 
-export function moved(talk, from, to) {
-  return added(without(talk, from), talk.moment[from], Math.min(Math.max(to, 0), talk.moment.length - 1));
-}
+export const moved = (talk, from, to) =>
+  added(without(talk, from), talk.moment[from], Math.min(Math.max(to, 0), talk.moment.length - 1));
 
 // Empty parts are dropped.
 export function edited(talk, at, parts) {
@@ -102,10 +93,7 @@ export function edited(talk, at, parts) {
   return { ...talk, moment: talk.moment.with(at, moment) };
 }
 
-// The sum of planned minutes.
-export function minutesOf(moments) {
-  return moments.reduce((sum, { minutes = 0 }) => sum + minutes, 0);
-}
+export const minutesOf = moments => moments.reduce((sum, { minutes = 0 }) => sum + minutes, 0);
 
 // The talk's entry in the list of lessons; null if it is empty.
 export function entryOf({ title, moment }) {
@@ -121,19 +109,10 @@ export function entryOf({ title, moment }) {
   };
 }
 
-export function nameOf({ title }) {
-  return title.trim() || "Your talk";
-}
-
+export const nameOf = ({ title }) => title.trim() || "Your talk";
 // A file name that every system accepts.
-export function fileNameOf(title) {
-  return title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
-}
-
-// The names of the uploads that moments show.
-export function uploadsOf(moments) {
-  return [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
-}
+export const fileNameOf = title => title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
+export const uploadsOf = moments => [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
 
 // Whether stored data is a talk. The server validates it more strictly.
 export function isTalk(data) {

@@ -56,8 +56,7 @@ function makeLessonFrame(root) {
 
 const CONTROL = "a, button, input, select, textarea, summary, dfn, [role=grid], [role=listbox]";
 
-// Keys and presenter remotes. actions: {press, back, collect?, present(is), goTo(number)}. Returns {follow(command), end()}; the commands are
-// those of model/shortcuts.js.
+// Keys and presenter remotes; the commands are those of model/shortcuts.js.
 function makeRemote(document, state, { press, back, collect, present, goTo }) {
   let typed = 0; // the number of a moment, which Enter goes to
   const onKey = event => {
@@ -174,7 +173,6 @@ export function mountLessons(root, course, host) {
   const stopFollowing = talk?.onChange(() =>
     state.position.lesson === ID ? navigation.reread() : menus.drawContents(),
   );
-
   function updateSpeaker() {
     const next = state.next(1),
       { moment, position, isOver } = state,
@@ -208,7 +206,6 @@ export function mountLessons(root, course, host) {
     if (isOpen) navigation.present(true);
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
-
   navigation.load(start);
   return {
     go: navigation.go,

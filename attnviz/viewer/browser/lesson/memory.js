@@ -30,7 +30,6 @@ export function makeMemory(storeOf) {
     isKept = writeStored(storeOf, NAME, stored);
   };
   return {
-    // Whether progress is stored for the next visit.
     get isKept() {
       return isKept;
     },

@@ -1,7 +1,6 @@
 // What stands around a moment: the contents, the way on, links and downloads, and the end of a talk.
-import { button, h, redraw, write } from "../dom/element.js";
+import { button, h, makePopover, redraw, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
-import { makePopover } from "../dom/popup.js";
 import { ID, fileNameOf, headingOf, minutesText } from "./course.js";
 import { saveFile } from "../views/download.js";
 import { makeHandout } from "./handout.js";
@@ -9,9 +8,7 @@ import { makeHandout } from "./handout.js";
 const KEPT = "Only this browser knows.",
   LOST = "This browser keeps nothing, so it is forgotten once you leave this page.";
 
-// `state` is makeLessonState's. go(position) leads to a lesson, hrefTo(position) is its link, forget() deletes the stored answers. edit(),
-// collect() and startFrom(), with a talk of the user's: open it, add this moment, begin one with this lesson. openClass(), where a class
-// can be opened.
+// forget() deletes the stored answers. With a talk of the user's edit() opens it, collect() adds this moment, startFrom() begins one with it.
 function makeContents(state, memory, { go, forget, hrefTo, edit, collect, startFrom, openClass, isClass }) {
   const opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
@@ -68,8 +65,7 @@ function makeContents(state, memory, { go, forget, hrefTo, edit, collect, startF
   };
 }
 
-// actions: {press, back, open(address), hrefOf(address), present, edit, showSpeaker, openClass, isClass()}: edit and showSpeaker need a talk;
-// openClass is there where a class can be opened. Focus moves to the next usable button when the focused one becomes unusable.
+// edit and showSpeaker need a talk, openClass a class. Focus moves to the next usable button when the focused one becomes unusable.
 function makeFoot(state, actions) {
   const show = button("Show me", actions.press, "check"),
     back = button("Back", actions.back),

@@ -153,8 +153,8 @@ function drawHistogram({ dK, counts, spread, expected }, reach, nPairs) {
   return svg;
 }
 
-function drawAverages({ largest, slope }) {
-  return h(
+const drawAverages = ({ largest, slope }) =>
+  h(
     "dl",
     { class: "averages" },
     h("dt", {}, "Largest share, on average"),
@@ -162,10 +162,8 @@ function drawAverages({ largest, slope }) {
     h("dt", {}, "Slope of a share, p(1 − p), on average"),
     h("dd", {}, digits(slope)),
   );
-}
 
-// Pictures have {element, show(moment, isCovered, isPresented), selected(), point(link), open(link), leave()}. answer({word} or {cell})
-// takes what is clicked as an answer, and returns whether it is one.
+// answer({word} or {cell}) takes what is clicked as an answer, and returns whether it is one.
 function makePassPicture(answer) {
   const line = h("div", { class: "number-line" });
   let pass = /** @type {any} */ (null), // Pass
@@ -240,12 +238,7 @@ function makePassPicture(answer) {
   };
   const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) },
     views = [pairing, thread, sheet, board, wholePass, { update: thread.connect }],
-    main = h(
-      "div",
-      { class: "main" },
-      [pairing, thread, sheet, picture, wholePass].map(view => view.element),
-      line,
-    ),
+    main = h("div", { class: "main" }, ...[pairing, thread, sheet, picture, wholePass].map(view => view.element), line),
     root = h("div", { class: "viewer in-lesson" }, main);
   root.ontransitionend = ({ target }) => {
     if (target === root && pass) render(); // another theme (frame.css)
@@ -267,7 +260,6 @@ function makePassPicture(answer) {
       where = { ...where, present: isPresented };
       render();
     },
-    // The number that is selected, and its pass.
     selected: () => pass && { pass, focus: focusOf(pass, where) },
     // The cell of a number in a text: highlighted, or opened.
     point: link => (link ? tools.point(...cellOf(link)) : tools.point(null, null)),
@@ -292,14 +284,8 @@ function makePassPicture(answer) {
 
 const KINDS = { pass: makePassPicture, mistake: makeMistakePicture, sweep: makeSweepPicture };
 
-// A picture for one moment.
-export function pictureOf(moment, answer = _clicked => false) {
-  return KINDS[kindOf(moment)](answer);
-}
-
-function kindOf({ picture }) {
-  return picture?.kind ?? "pass";
-}
+export const pictureOf = (moment, answer = _clicked => false) => KINDS[kindOf(moment)](answer);
+const kindOf = ({ picture }) => picture?.kind ?? "pass";
 
 // A picture for one moment after the other; answer(clicked) is as in makePassPicture.
 export function makeMomentPicture(answer) {

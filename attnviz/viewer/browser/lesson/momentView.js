@@ -64,37 +64,22 @@ export function drawMoment(moment, mode, parts) {
   ];
 }
 
-// A moment as one line of text.
-export function lineOf({ title, text, question }) {
-  return [title, plainText(text), question && plainText(question.prompt)].filter(Boolean).join(" – ").slice(0, 200);
-}
+export const lineOf = ({ title, text, question }) =>
+  [title, plainText(text), question && plainText(question.prompt)].filter(Boolean).join(" – ").slice(0, 200);
 
 const NO_HARM = "Any guess will do. You’ll see the answer at once, with every number behind it.";
 
-function boldPrompt(question) {
-  return (question?.prompt ?? []).map(([style, text]) => (style === "number" ? [style, text] : ["strong", text]));
-}
+const boldPrompt = question =>
+  (question?.prompt ?? []).map(([style, text]) => (style === "number" ? [style, text] : ["strong", text]));
 
-// Whether words of the sentence are the answers.
-function hasWordAnswers(question) {
-  return question?.candidates?.some(({ word }) => word !== undefined) ?? false;
-}
+const hasWordAnswers = question => question?.candidates?.some(({ word }) => word !== undefined) ?? false;
 
-function drawWords(words) {
-  return h(
-    "p",
-    { class: "sentence-alone" },
-    words.flatMap((word, i) => [i > 0 && " ", h("span", {}, word)]),
-  );
-}
+const drawWords = words =>
+  h("p", { class: "sentence-alone" }, ...words.flatMap((word, i) => [i > 0 && " ", h("span", {}, word)]));
 
-// Whether there is more to show than what is asked.
-export function hasMore({ question, after, ending }) {
-  return Boolean(question || after.length || ending);
-}
+export const hasMore = ({ question, after, ending }) => Boolean(question || after.length || ending);
 
-// The text of a lesson's moment. actions: {numbers, show(), forget(), scoreOf(lesson)}: show() shows the answer, forget() deletes the
-// stored answers. Returns {draw(moment, {lesson, present, answer, isShown, isWordsAlone, question})}.
+// The text of a lesson's moment: show() shows the answer, forget() deletes the stored answers.
 function makeMomentText({ numbers, show, forget, scoreOf }) {
   const boxes = new WeakMap(), // moment -> the box for the user's own words, which lasts as long as the page
     verdict = h("div", { class: "verdict", role: "status" });
@@ -155,7 +140,6 @@ export function makeMomentView({ box, body, textBox }, state, scoreOf, { show, a
     question = /** @type {any} */ (null),
     pass = /** @type {Pass | null} */ (null);
   observer.observe(body);
-
   function drawText() {
     const { moment, position } = state,
       answered = state.answered(),

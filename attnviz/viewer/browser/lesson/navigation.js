@@ -42,7 +42,6 @@ export function makeLessonState(lessons, talk, has) {
     isWordsAlone: () => Boolean(state.moment?.saysWordsAlone) && !state.answered().isShown,
     isDone: () => Boolean(state.moment) && (state.answered().isShown || !hasMore(state.moment)),
     isFirst: () => state.isWordsAlone() && state.entry() === lessons[0], // a first visit shows a question and little else
-    // What both windows of a talk share.
     now: () => {
       const { lesson, moment } = state.position;
       return { lesson, moment, isShown: state.answered().isShown, isOver: state.isOver };
@@ -57,11 +56,9 @@ export function makeLessonState(lessons, talk, has) {
   return state;
 }
 
-// page: {present(is), update(), redraw(), sync()}: begin or end presenting; draw the page, also after a press; update the other window of
-// a talk.
+// page: present(is) begins or ends presenting, redraw() follows a press, sync() updates the other window of a talk.
 export function makeNavigation(state, frame, { host, memory, moments }, page) {
   const { nameOf, next, answered } = state;
-
   // What a presenter remote does: show the answer, then go on.
   function press() {
     if (!state.moment) return true;
@@ -151,7 +148,6 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       if (resumed) host.address.write(searchOf(resumed), false);
       return resumed ?? linked ?? state.first;
     },
-    // A click in the picture may be an answer.
     answerClick(clicked) {
       if (!state.moment.question || answered().isShown) return false;
       const candidate = candidateAt(state.moment.question, clicked);
@@ -164,7 +160,6 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       if (!address) memory.opensWalkthrough = true;
       return host.open(address, state.position);
     },
-    // Follows the speaker's other device.
     lead(search, isShown) {
       const to = positionIn(state.lessons, `?${search}`);
       if (!to || !state.position) return false;
@@ -174,7 +169,6 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       else if (state.moment) page.redraw();
       return true;
     },
-    // Follows the other window of a talk.
     follow({ lesson, moment, isShown, isOver }) {
       const to = { ...state.position, lesson, moment },
         isElsewhere = nameOf(to) !== nameOf(state.position);
@@ -191,7 +185,6 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       forgetAnswers();
       page.redraw();
     },
-    // The user's talk has changed.
     reread() {
       const talk = state.talkEntry(),
         { position } = state;

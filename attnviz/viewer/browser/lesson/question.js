@@ -3,8 +3,7 @@ import { short } from "../model/numeral.js";
 import { button, h, write } from "../dom/element.js";
 import { typesetInPieces } from "../dom/runs.js";
 
-// {isRight, sentences}: the verdict as paragraphs of runs: what was answered, what that would be right for, the right answer,
-// and the moment's comment. `answer` is a candidate's index or a number; null without an answer.
+// The verdict as paragraphs of runs. `answer` is a candidate's index or a number; null without an answer.
 export function verdictOn(question, answer, after = []) {
   const judged = question.kind === "fill" ? judgeNumber(question, answer) : judgeCandidate(question, answer),
     { isRight, answered, right, feedback } = judged,
@@ -26,19 +25,10 @@ function isNear(question, answer) {
   return question.isShare || Math.abs(answer - question.right) > 0.5 * 10 ** -decimals.length;
 }
 
-function nearly(answered) {
-  return [["strong", "Near enough: "], ["", "you said "], answered, ["", ", it is "]];
-}
-
+const nearly = answered => [["strong", "Near enough: "], ["", "you said "], answered, ["", ", it is "]];
 // Whether a text begins with the right answer as a whole word.
-function begins(text, right) {
-  return text.startsWith(right) && !/^[\w.,]*\w/.test(text.slice(right.length));
-}
-
-// Runs as plain text.
-export function plainText(runs) {
-  return runs.map(([, text]) => text.text ?? text).join("");
-}
+const begins = (text, right) => text.startsWith(right) && !/^[\w.,]*\w/.test(text.slice(right.length));
+export const plainText = runs => runs.map(([, text]) => text.text ?? text).join("");
 
 function judgeCandidate({ candidates, right, isCode }, answer) {
   const isRight = answer === null ? null : right.includes(answer),
@@ -62,18 +52,14 @@ function judgeNumber(question, answer) {
   return { isRight: false, answered, right: value, feedback };
 }
 
-// An answer as text; an attention weight in per cent.
 export function answerText({ isShare, unit }, answer) {
   if (isShare) return `${Math.round(100 * answer)} %`;
   return withUnit({ unit }, String(Number(answer.toPrecision(6))).replace("-", "−"));
 }
 
-function withUnit({ unit = "" }, text) {
-  return unit && !text.endsWith(unit) ? `${text} ${unit}` : text;
-}
+const withUnit = ({ unit = "" }, text) => (unit && !text.endsWith(unit) ? `${text} ${unit}` : text);
 
-// The score that an attention weight would need. `score` (called `noun`) is its actual one, `others` the log of the sum of the others'
-// exponentials.
+// The score that an attention weight would need; `others` is the log of the sum of the others' exponentials.
 function neededScore(weight, [score, others], noun) {
   if (weight <= 0) return [["", "No score gives a share of exactly 0: e to any power is more than 0."]];
   if (weight >= 1) return [["", "No score gives a share of exactly 1 as long as there is another word."]];
@@ -111,8 +97,7 @@ function makeChoices({ candidates, right, isCode = false }, answer) {
 const HALF = 50; // per cent: the slider's initial position
 const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
 
-// Parses a number as people type it: a decimal, a fraction or a percentage; null if it is none. With `isPart` the answer is
-// a part of one and 88 % means 0.88; else it means 88, for questions such as "how many per cent".
+// A decimal, a fraction or a percentage; null if it is none. With `isPart` 88 % means 0.88, else 88, as where per cent are asked for.
 export function numberIn(text, isPart = false) {
   const plain = text.trim().replaceAll("−", "-").replaceAll(/\s/g, ""),
     isPercentage = plain.endsWith("%"),
@@ -122,9 +107,8 @@ export function numberIn(text, isPart = false) {
   return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
 }
 
-function makeFill(question, answer, verb) {
-  return question.isShare ? makeSlider(question, answer, verb) : makeBox(question, answer, verb);
-}
+const makeFill = (question, answer, verb) =>
+  question.isShare ? makeSlider(question, answer, verb) : makeBox(question, answer, verb);
 
 function makeSlider({ right, text }, answer, verb) {
   const label = "Your share, in per cent",
@@ -193,13 +177,9 @@ function makeBox({ right, unit = "" }, answer, verb) {
 
 const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill };
 
-// answer(value) is called with a candidate's index or a number; `verb` labels the button for numbers. Returns {element,
-// update({answer, isShown, isClosed})}: isShown reveals the right answer, isClosed takes no more answers.
-export function makeQuestion(question, answer, verb = "Check") {
-  return KINDS[question.kind](question, answer, verb);
-}
+// answer(value) is called with a candidate's index or a number; isShown reveals the right answer, isClosed takes no more answers.
+export const makeQuestion = (question, answer, verb = "Check") => KINDS[question.kind](question, answer, verb);
 
-// The right answer in words.
 export function answerOf(question) {
   const { kind, candidates, right, text } = question;
   return kind === "fill" ? withUnit(question, text) : right.map(index => candidates[index].label).join(" or ");
@@ -235,22 +215,9 @@ function inParts(lines) {
 
 function drawTable({ heads, lines }) {
   const head = (scope, text, name = "") => h("th", { class: name, scope }, text),
-    top = h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        heads.map(([role, text]) => head("col", text, role)),
-      ),
-    );
+    top = h("thead", {}, h("tr", {}, ...heads.map(([role, text]) => head("col", text, role))));
   const rows = lines.map(([name, ...numbers]) =>
-    h(
-      "tr",
-      {},
-      head("row", name),
-      numbers.map(number => h("td", {}, number)),
-    ),
+    h("tr", {}, head("row", name), ...numbers.map(number => h("td", {}, number))),
   );
   return h("table", { class: heads.length ? "" : "of-names" }, heads.length > 0 && top, h("tbody", {}, rows));
 }

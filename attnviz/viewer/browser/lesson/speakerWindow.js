@@ -27,7 +27,6 @@ export function thumbnailOf(pass, where) {
   return { words: sentence.slice(first, first + MOST), arcs, isPair: Boolean(pass.other) };
 }
 
-// The thumbnail of a moment from the server.
 export function thumbnailFrom({ document, at }) {
   const pass = readPass(document);
   return thumbnailOf(pass, readWhere(pass, `?${at}`));
@@ -64,8 +63,7 @@ const SECOND_MS = 1000;
 const BLACK = "The room sees a black screen. B shows the talk again.";
 const OVER = "The room sees that the talk is over. Page Up goes back.";
 
-// update({moment, next, planned, number}): `next` is a promise of the following moment, null at the end; `planned` are the minutes of each
-// moment, and `number` is this one's. stage({isBlank, isOver}) reports what the audience sees.
+// `next` is a promise of the following moment, null at the end; `planned` are the minutes of each. stage() reports what the audience sees.
 function makeSpeakerPanel() {
   const clock = h("p", { class: "clock" }),
     plan = h("p", { class: "plan" }),
@@ -116,8 +114,7 @@ export function planText(planned, number) {
 
 const NAME = "attnviz talk ";
 
-// Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened. now() returns this window's
-// {lesson, moment, isShown, isBlank, isOver}, follow(state) goes where the other one is.
+// Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened.
 export function makeWindowPair(window, name, { now, follow }) {
   const connect = window.location.protocol === "file:" ? connectWindow : connectChannel;
   let connection = /** @type {ReturnType<typeof connect> | null} */ (null),

@@ -1,29 +1,8 @@
 // The address of what the viewer shows: reading it, writing it, and which parts of a step are revealed.
-import {
-  VIEWS,
-  choicesFrom,
-  focusOf,
-  isFirst,
-  isOfSheet,
-  isSheet,
-  revealsOfBands,
-  slotsOf,
-  startAt,
-  stepAt,
-  stepsOf,
-  toCome,
-} from "./state.js";
-import {
-  ALL,
-  CHOICES,
-  COORDINATES,
-  FORMER,
-  PARAMETERS,
-  PLACE,
-  REVEAL,
-  USUAL,
-  USUAL_IN_TALK,
-} from "../../generated/where.js";
+import { VIEWS, choicesFrom, focusOf, isFirst, isOfSheet, isSheet, revealsOfBands, slotsOf, startAt } from "./state.js";
+import { stepAt, stepsOf, toCome } from "./state.js";
+import { ALL, CHOICES, COORDINATES, FORMER, PARAMETERS, PLACE, REVEAL, USUAL } from "../../generated/where.js";
+import { USUAL_IN_TALK } from "../../generated/where.js";
 
 // The progress of each reveal: how many cells of the selected row, and how many rows, are shown by then.
 const REVEALS = {
@@ -131,10 +110,7 @@ export function searchAt(pass, where, search) {
   return textOf(query);
 }
 
-// The view of an address that names none.
-function usualView(isPresented) {
-  return (isPresented ? USUAL_IN_TALK : USUAL).view;
-}
+const usualView = isPresented => (isPresented ? USUAL_IN_TALK : USUAL).view;
 
 /** The reveal of an address that names none. @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
@@ -167,7 +143,6 @@ export function readWhere(pass, search) {
   return reveal ? where : { ...where, reveal: usualReveal(pass, where) };
 }
 
-// Whether an address says how its pass is viewed.
 export function hasView(search) {
   const query = new URLSearchParams(search);
   return query.has("view") || query.has("present");

@@ -14,9 +14,8 @@ export function positionAt(axis, selection) {
 }
 
 // The number of positions of the coordinates that share one of the axis.
-export function sharedBy({ coordinates, labels }) {
-  return coordinates.reduce((product, [, length]) => product * length, 1) / labels.length;
-}
+export const sharedBy = ({ coordinates, labels }) =>
+  coordinates.reduce((product, [, length]) => product * length, 1) / labels.length;
 
 // The coordinates of a position, the first of those that share it.
 export function coordinatesAt(axis, position) {
@@ -30,23 +29,16 @@ export function coordinatesAt(axis, position) {
 }
 
 // Whether the positions of an axis are heads, and whether a stage has one array for each head, along its first axis.
-export function isOfHeads({ name }) {
-  return name === "head";
-}
-
-export function isHeaded({ axes }) {
-  return isOfHeads(axes[0]);
-}
+export const isOfHeads = ({ name }) => name === "head";
+export const isHeaded = ({ axes }) => isOfHeads(axes[0]);
 
 // Whether the positions of an axis are words: a person's, or those that a model answers with.
-export function hasWords({ coordinates }) {
-  return coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
-}
+export const hasWords = ({ coordinates }) =>
+  coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 
 // The name of a position that is no word, in full and where there is little room.
-export function positionNameAt(axis, position) {
-  return `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[position]}`;
-}
+export const positionNameAt = (axis, position) =>
+  `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[position]}`;
 
 export function shortNameAt(axis, position) {
   const { head, feature } = coordinatesAt(axis, position);
@@ -66,9 +58,7 @@ export function lengthsOf(stages) {
 }
 
 // The position of an index in an array that is one row, and back.
-export function flattened(shape, index) {
-  return shape.reduce((flat, length, axis) => flat * length + index[axis], 0);
-}
+export const flattened = (shape, index) => shape.reduce((flat, length, axis) => flat * length + index[axis], 0);
 
 export function unflattened(shape, flat) {
   const index = [];

@@ -40,14 +40,11 @@ export function noteOn(pass, cells) {
 }
 
 // Whether `index` is a suffix of `other`: a mask shared by all heads has no position for the head.
-function isAtPlace(index, other) {
-  return index.every((position, at) => position === other[other.length - index.length + at]);
-}
+const isAtPlace = (index, other) => index.every((position, at) => position === other[other.length - index.length + at]);
 
 /** Which change set all numbers at a partial index; -1 if none did. @param {Pass} pass */
-export function changeAt({ document: { changes } }, stage, index) {
-  return changes.findIndex(each => each.stage === stage && String(each.index) === String(index));
-}
+export const changeAt = ({ document: { changes } }, stage, index) =>
+  changes.findIndex(each => each.stage === stage && String(each.index) === String(index));
 
 /** Whether a head's result is muted: the head itself, or everything that its layer adds. @param {Pass} pass */
 export function isMuted(pass, attention, head) {

@@ -24,14 +24,9 @@ const ATTRIBUTES = new Map(
 );
 const UPRIGHT = /^\\(?:text|mathrm)\{(.*)\}$/;
 
-export function tokens(latex) {
-  return latex.match(/\\(?:text|mathrm)\{[^}]*\}|\\[a-zA-Z]+|\\.|[\d.]+|\S/gu) ?? [];
-}
-
+export const tokens = latex => latex.match(/\\(?:text|mathrm)\{[^}]*\}|\\[a-zA-Z]+|\\.|[\d.]+|\S/gu) ?? [];
 // The LaTeX of one head, where `_i` stands for it.
-export function ofHead(latex, head) {
-  return latex.replaceAll(/_i(?![a-z])/g, head < 9 ? `_${head + 1}` : `_{${head + 1}}`);
-}
+export const ofHead = (latex, head) => latex.replaceAll(/_i(?![a-z])/g, head < 9 ? `_${head + 1}` : `_{${head + 1}}`);
 
 // The symbol of a matrix that lies on its side; what stands above it comes first.
 export function transposed(latex) {
@@ -79,9 +74,7 @@ export function parse(latex) {
 }
 
 // The symbol as a person would type it, for those who hear it.
-export function plain(latex) {
-  return latex.replace(/[\^_{}]/g, "");
-}
+export const plain = latex => latex.replace(/[\^_{}]/g, "");
 
 function symbol(token, follows, next) {
   if (/^\\[a-zA-Z]/.test(token) && !SIGNS.has(token)) return node("mo", [token.slice(1)], operator(follows, next));
@@ -96,6 +89,4 @@ function operator(follows, next = "(") {
   return { lspace, rspace };
 }
 
-function node(tag, children, attributes = {}) {
-  return { tag, attributes, children };
-}
+const node = (tag, children, attributes = {}) => ({ tag, attributes, children });

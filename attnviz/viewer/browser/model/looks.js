@@ -48,9 +48,7 @@ export function pairOf(pass, where) {
   };
 }
 
-export function areApart(one, other, tolerance) {
-  return one !== other && !(Math.abs(other - one) <= tolerance);
-}
+export const areApart = (one, other, tolerance) => one !== other && !(Math.abs(other - one) <= tolerance);
 
 /** B less A, for each stage that both have: {stage: numbers}. A cell that A lacks has no number. @param {Pass} pass @param {Where} where */
 export function differencesOf(pass, where) {
@@ -73,9 +71,7 @@ export function differencesOf(pass, where) {
 }
 
 /** @param {Pass} pass */
-function lengthOf(pass, role) {
-  return pass.axisOf(role, pass.stages.keys().next().value)?.labels.length ?? 0;
-}
+const lengthOf = (pass, role) => pass.axisOf(role, pass.stages.keys().next().value)?.labels.length ?? 0;
 
 function orderOf(positions, length) {
   const matched = positions.filter(position => position !== null),
@@ -94,8 +90,7 @@ function mapped(from, to, index, positionOf) {
 
 const known = new WeakMap(); // pass -> {kind: look}: each is made once
 
-// {kind, pass, nameOf(stage, index), titleOf(stage)}: the pass has the numbers that are shown, the names say what they are; titleOf is
-// "" for a stage with its usual title.
+// The pass with the numbers that are shown, and names that say what they are; titleOf is "" for a stage with its usual title.
 export function lookAt(pass, where, byHowMuch) {
   const kind = kindOf(pass, where, byHowMuch);
   if (!known.has(pass)) known.set(pass, {});

@@ -11,6 +11,8 @@ const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
 const GROUPED = new Intl.NumberFormat("en"); // made once, as to make one takes longer than all it writes
 const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
 
+const signed = (value, text) => (value < 0 && Number(text) !== 0 ? `−${text}` : text);
+
 // `digits` and `tex` agree with attnviz/core/numerals.py, `percent` with attnviz/explain/wording.py.
 export function short(value) {
   const size = Math.abs(value);
@@ -29,9 +31,7 @@ export function tex(value) {
 }
 
 // A number to stand behind an operator: in brackets, if it has a minus of its own.
-export function bracketed(value, written) {
-  return value < 0 ? `(${written(value)})` : written(value);
-}
+export const bracketed = (value, written) => (value < 0 ? `(${written(value)})` : written(value));
 
 // A share as whole percents, halves rounded away from 0; one that is nearly nothing or nearly all is not said to be so.
 export function percent(share) {
@@ -55,28 +55,13 @@ export function fraction(value) {
 // The widest text that percent writes.
 export const PERCENTS = [0.001, 0.999, 1].map(percent);
 
-// A whole number, its thousands apart.
-export function grouped(n) {
-  return GROUPED.format(n);
-}
-
-// A count, in words up to twelve.
-export function counted(n) {
-  return SMALL[n] ?? String(n);
-}
-
-export function ordinal(n) {
-  return ORDINALS[n - 1] ?? `${n}${ENDINGS[PLURALS.select(n)]}`;
-}
+export const grouped = n => GROUPED.format(n);
+export const counted = n => SMALL[n] ?? String(n);
+export const ordinal = n => ORDINALS[n - 1] ?? `${n}${ENDINGS[PLURALS.select(n)]}`;
 
 // Parts of a sentence, each a list of pieces, joined by commas and "and".
-export function listed(parts) {
-  return parts.flatMap((part, i) => [...(i === 0 ? [] : [i < parts.length - 1 ? ", " : " and "]), ...part]);
-}
-
-function signed(value, text) {
-  return value < 0 && Number(text) !== 0 ? `−${text}` : text;
-}
+export const listed = parts =>
+  parts.flatMap((part, i) => [...(i === 0 ? [] : [i < parts.length - 1 ? ", " : " and "]), ...part]);
 
 function fixed(size, decimals) {
   if (size === Infinity) return "∞";
@@ -102,8 +87,7 @@ function toEven(exact, rounded) {
 
 const SLOT = /\{(\w+)(?::([\w.]+))?\}/g;
 
-// The pieces of a text with slots, such as "{a} × {b:t}", in order. `fill(name, format)` returns a slot's text, or undefined for braces
-// that are no slot, as in LaTeX: they stay.
+// The pieces of a text with slots, such as "{a} × {b:t}". fill(name, format) returns undefined for braces that are no slot, as in LaTeX.
 export function pieces(template, fill) {
   const parts = [];
   let end = 0;

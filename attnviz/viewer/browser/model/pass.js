@@ -1,16 +1,7 @@
 // A pass: the document that the server sent, with every stage's numbers, and where each of them lies.
 import { CELL } from "../../generated/where.js";
-import {
-  coordinatesAt,
-  flattened,
-  hasWords,
-  isHeaded,
-  lengthsOf,
-  positionAt,
-  positionNameAt,
-  sharedBy,
-  unflattened,
-} from "./axes.js";
+import { coordinatesAt, flattened, hasWords, isHeaded, lengthsOf, positionAt, positionNameAt } from "./axes.js";
+import { sharedBy, unflattened } from "./axes.js";
 import { noteOn } from "./changes.js";
 import { ofHead } from "./latex.js";
 import { formatted, pieces, tex } from "./numeral.js";
@@ -36,8 +27,7 @@ export function placing(stages) {
       const clamped = ([name, position]) => [name, Math.min(position, (lengths[name] ?? Infinity) - 1)];
       return { ...selection, ...Object.fromEntries(Object.entries(selection).map(clamped)) };
     },
-    // The axis of that name, or on which that coordinate lies alone: of the stage, or of the first that has one, where the name takes
-    // precedence: heads that share a group are each a head.
+    // The axis of that name, or on which that coordinate lies alone; the name takes precedence: heads that share a group are each a head.
     axisOf: (wanted, name) => {
       const isNamed = ({ name, coordinates }) => name === wanted && coordinates.length === 1,
         isAlong = ({ coordinates }) => coordinates.length === 1 && coordinates[0][0] === wanted,
@@ -56,7 +46,6 @@ export function placing(stages) {
     },
     // scores[0,1,2] is scores[head 1, cat, sat].
     nameOf: (name, index) => `${name}[${index.map((position, i) => axesOf(name)[i].labels[position]).join(", ")}]`,
-    // The symbol of a stage in one head, as LaTeX.
     symbol: (name, head) => ofHead(stages.get(name).symbol, head),
   };
 }
@@ -171,7 +160,6 @@ export function readPass(document) {
     },
     // The step to show for a step's id; the first for an unknown one.
     nearestStep: id => (Object.hasOwn(document.nearest, id) ? document.nearest[id] : document.steps[0].id),
-    // The step that shows a stage.
     stepOf: name => steps[pass.nearestStep(stages.get(name).step)],
     // How a cell is computed; null if the numbers that decide it were not sent.
     terms: (name, index) => {
@@ -205,8 +193,7 @@ export function readPass(document) {
     selectionHand: ({ of, stories }, selection) =>
       handOf(pass, stories, { name: of, index: pass.indexAt(of, selection) }, selection),
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
-    // A copy of the pass with other numbers in some stages, {stage: chunks or flat numbers}, for display. Stories, masks and
-    // computations stay those of the pass.
+    // A copy of the pass with other numbers in some stages, for display. Stories, masks and computations stay those of the pass.
     with: values => {
       const replaced = memo(name => {
         const given = Object.hasOwn(values, name) ? values[name] : numbers(name);
@@ -239,21 +226,18 @@ function shareScales(stages, others) {
 }
 
 // Lookups over flat numbers; `numbers(name)` has all of a stage's, NaN where they were not sent.
-function numbering(stages, numbers) {
-  return {
-    numbers,
-    number: (name, index) => {
-      const value = numbers(name)[flattened(stages.get(name).shape, index)];
-      return Number.isNaN(value) ? undefined : value;
-    },
-    // The numbers along the last axis.
-    row: (name, index) => {
-      const { shape } = stages.get(name);
-      const start = flattened(shape, [...index.slice(0, -1), 0]);
-      return numbers(name).subarray(start, start + shape.at(-1));
-    },
-  };
-}
+const numbering = (stages, numbers) => ({
+  numbers,
+  number: (name, index) => {
+    const value = numbers(name)[flattened(stages.get(name).shape, index)];
+    return Number.isNaN(value) ? undefined : value;
+  },
+  row: (name, index) => {
+    const { shape } = stages.get(name);
+    const start = flattened(shape, [...index.slice(0, -1), 0]);
+    return numbers(name).subarray(start, start + shape.at(-1));
+  },
+});
 
 function memo(find) {
   const known = new Map();

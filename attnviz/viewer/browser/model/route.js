@@ -20,9 +20,8 @@ export function stopAtEnd(pass, where, index) {
 }
 
 /** The first stop of a step. @param {Pass} pass @param {Where} where */
-export function firstStop(pass, where) {
-  return stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
-}
+export const firstStop = (pass, where) =>
+  stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
 
 /** The position as it is counted: stops of the short route in a talk, else steps; "" for a step that is not on the walk.
  * @param {Pass} pass @param {Where} where */
@@ -39,9 +38,7 @@ export function countedPosition(pass, where) {
 }
 
 /** Whether the position is counted in stops: in a talk on the short route. @param {Pass} pass @param {Where} where */
-export function isCounted(pass, where) {
-  return where.present && isShort(pass, where);
-}
+export const isCounted = (pass, where) => where.present && isShort(pass, where);
 
 /** The server request with which a talk goes on, as [action, message], or null: the next letter of a model that writes, while its bars
  * are shown; and at the end another sentence. @param {Pass} pass @param {Where} where */
@@ -77,9 +74,7 @@ function stopsOf(pass, where) {
 }
 
 /** @param {Pass} pass @param {Where} where @returns {Stop[]} */
-function stopsIn(pass, where) {
-  return [...revealsOf(pass, where).keys(), null].map(reveal => ({ step: where.step, reveal }));
-}
+const stopsIn = (pass, where) => [...revealsOf(pass, where).keys(), null].map(reveal => ({ step: where.step, reveal }));
 
 function indexOfStop(stops, { step, reveal }) {
   const exact = stops.findIndex(stop => stop.step === step && stop.reveal === reveal);
@@ -87,9 +82,7 @@ function indexOfStop(stops, { step, reveal }) {
 }
 
 /** @param {Pass} pass @param {Where} where */
-function isShort(pass, where) {
-  return where.route === ROUTES[0] && isOfSheet(pass, where);
-}
+const isShort = (pass, where) => where.route === ROUTES[0] && isOfSheet(pass, where);
 
 /** The question, comparing, attention and collecting in the last layer, the attention of the layer before it, and the answer.
  * @param {Pass} pass @param {Stop[]} stops */

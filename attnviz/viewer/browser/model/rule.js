@@ -1,5 +1,4 @@
-// The rules of stages: an operation's subscripts, such as "h q f, h k f -> h q k", give the terms of one number and the
-// parts of a sum.
+// The rules of stages: an operation's subscripts, such as "h q f, h k f -> h q k", give the terms of one number and the parts of a sum.
 
 // The numbers of an array, decoded from one text for each head, or one for all. A text whose numbers are all equal holds only one.
 // Numbers that were not sent are NaN, which no number of a pass is.
@@ -85,23 +84,17 @@ export function readRule(rule, numbersIn) {
 }
 
 // The variant of a rule for a cell, at its positions of the letters; undefined if what decides it was not sent.
-export function variantAt({ variants, chosen }, positions) {
-  return variants[chosen ? numberAt(chosen, positions) : 0];
-}
-
-export function numberAt({ numbers, pattern }, positions) {
-  return numbers()[flatAt(pattern, positions)];
-}
+export const variantAt = ({ variants, chosen }, positions) => variants[chosen ? numberAt(chosen, positions) : 0];
+export const numberAt = ({ numbers, pattern }, positions) => numbers()[flatAt(pattern, positions)];
 
 // Each line of a variant, at each position it runs over: where its cells are in their stages, and its result.
-export function linesAt({ lines }, positions) {
-  return lines.flatMap(line =>
+export const linesAt = ({ lines }, positions) =>
+  lines.flatMap(line =>
     Array.from(resultsOf(line, positions), (value, i) => {
       const at = { ...positions, [RUNNING]: i };
       return { line, places: at, flats: line.cells.map(({ pattern }) => flatAt(pattern, at)), value };
     }),
   );
-}
 
 // The results of a line, at each position it runs over: the numbers of one slot, or the products of its cells; where it is of an
 // exponential, that of the first cell less the second, times the others.
@@ -118,9 +111,7 @@ function exponentiate(results, cells, positions) {
 }
 
 // The numbers of a slot, at each position it runs over.
-export function runOf(slot, positions) {
-  return firstOf(slot, slot.count, positions);
-}
+export const runOf = (slot, positions) => firstOf(slot, slot.count, positions);
 
 function firstOf(slot, count, positions) {
   const numbers = new Float64Array(count).fill(1);

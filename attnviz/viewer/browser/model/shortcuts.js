@@ -14,9 +14,7 @@ export function areLettersOn() {
 }
 
 // Whether the browser has stored the choice for the next visit.
-export function areLettersKept() {
-  return chosen === null;
-}
+export const areLettersKept = () => chosen === null;
 
 export function turnLetters(isOn) {
   chosen = isOn ? ON : OFF;
@@ -92,7 +90,7 @@ export function listenToKeys(page, root, act, isPresenting) {
 // Digits in quick succession are one number, where there is a band, or a stop, of that number.
 function makeNumbers(act) {
   let digits = "",
-    last = 0;
+    last = -Infinity; // or a digit in the first second of a page would count as the second
   return (command, at) => {
     const digit = command.at(-1),
       longer = at - last < NUMBER_MS ? digits + digit : "";

@@ -3,9 +3,7 @@ import { CHOICES } from "../../generated/where.js";
 import { lengthsOf } from "./axes.js";
 
 /** Whether the sheet is shown. A step that adds nothing to it is shown as for all words. @param {Pass} pass @param {Where} where */
-export function isSheet(pass, where) {
-  return isOfSheet(pass, where) && stepAt(pass, where).bands.length > 0;
-}
+export const isSheet = (pass, where) => isOfSheet(pass, where) && stepAt(pass, where).bands.length > 0;
 
 /** The step that is shown to who presents the sheet: the next of the walk, or its last. @param {Pass} pass @param {Where} where @returns {string} */
 export function presentedStep(pass, where) {
@@ -16,14 +14,9 @@ export function presentedStep(pass, where) {
 }
 
 /** @param {Pass} pass */
-export function hasSheet({ document: { steps } }) {
-  return steps.some(({ bands }) => bands.length);
-}
-
+export const hasSheet = ({ document: { steps } }) => steps.some(({ bands }) => bands.length);
 // Whether the view is of the sheet, in whatever step.
-export function isOfSheet(pass, { view }) {
-  return view === "sheet" && hasSheet(pass);
-}
+export const isOfSheet = (pass, { view }) => view === "sheet" && hasSheet(pass);
 
 /** The ids of the steps of a walk: on the sheet the first of all, those with bands, and unless it is presented the last of all.
  * @param {Pass} pass @param {Where} where */
@@ -42,9 +35,7 @@ export function pagesOf({ document: { steps } }) {
 }
 
 // The number of a page's layer, counted from 1.
-export function layerOfPage(page) {
-  return Number(page.split("-").at(-1));
-}
+export const layerOfPage = page => Number(page.split("-").at(-1));
 
 // The number of reveals of a step, and those in which each of its bands is shown: its rows in `first`, what they add up to in `last`.
 // Numbers that are multiplied are shown before their sum, and a band without a sentence comes with the next.
@@ -60,9 +51,7 @@ export function revealsOfBands({ bands }) {
 }
 
 // Whether each of its rows adds up to a number at its right.
-function isSummed({ right }) {
-  return right !== null && right.columns === null;
-}
+const isSummed = ({ right }) => right !== null && right.columns === null;
 
 /** The bands on the current page of the sheet in order, and how far each has come: {step, band, isThere, isWhole, isLit, multiplies}.
  * `isThere` are its rows, `isWhole` is what they add up to; if it `multiplies`, its products are written. @param {Pass} pass @param {Where} where */
@@ -111,11 +100,9 @@ function stagesOn(pass, where) {
 
 /** Where the numbers of a band of that page come from, if where.from names it: {name, word, heading, formula, bands}; else null.
  * @param {Pass} pass @param {Where} where */
-export function sourceAt(pass, where) {
-  return (isSheet(pass, where) && sourcesOn(pass, where).sources.find(({ name }) => name === where.from)) || null;
-}
+export const sourceAt = (pass, where) =>
+  (isSheet(pass, where) && sourcesOn(pass, where).sources.find(({ name }) => name === where.from)) || null;
 
-// Its bands, complete.
 export function sourceBands(pass, where, { bands }) {
   const state = { step: sourcesOn(pass, where), isThere: true, isWhole: true, isLit: false };
   return bands.map(band => ({ ...state, band, multiplies: band.left !== null }));
@@ -135,19 +122,10 @@ export const ROUTES = CHOICES.route;
 export const MOVES = QUESTIONS[1];
 
 /** @param {Pass} pass @param {Where} where @returns {Step} */
-export function stepAt(pass, where) {
-  return /** @type {Step} */ (pass.document.steps.find(({ id }) => id === where.step));
-}
-
+export const stepAt = (pass, where) => /** @type {Step} */ (pass.document.steps.find(({ id }) => id === where.step));
 /** @param {Pass} pass @param {Where} where */
-export function isFirst(pass, where) {
-  return pass.document.steps[0].id === where.step;
-}
-
-// Every slot of the pictures of a step.
-export function slotsOf(step) {
-  return step.pictures.flatMap(picture => picture.grid.flat()).filter(Boolean);
-}
+export const isFirst = (pass, where) => pass.document.steps[0].id === where.step;
+export const slotsOf = step => step.pictures.flatMap(picture => picture.grid.flat()).filter(Boolean);
 
 /** The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
  * @param {Pass} pass @param {Where} where */
@@ -209,15 +187,11 @@ export function choicesFrom(find) {
 }
 
 // The selected cell of a step before the user picks any.
-export function startAt({ steps, starts }, id) {
-  return starts[steps.find(step => step.id === id).layer];
-}
+export const startAt = ({ steps, starts }, id) => starts[steps.find(step => step.id === id).layer];
 
 // Whether the user picked other words, or another answer, than those shown first. The dimensions of the largest numbers, which come with
 // these, differ at each checkpoint.
-function hasPicked(cell, first) {
-  return ["query", "key", "answer"].some(name => cell[name] !== first[name]);
-}
+const hasPicked = (cell, first) => ["query", "key", "answer"].some(name => cell[name] !== first[name]);
 
 // The user's `where` carried over to a pass that may be of other words. The selection follows its words. If the user picked none, a
 // model's question decides what is selected, and so does the start of a sentence that was too short for it.
@@ -275,9 +249,7 @@ export function besideStep(pass, where, by) {
 }
 
 /** @param {Pass} pass */
-export function stepsOf(pass) {
-  return pass.document.steps.map(({ id }) => id);
-}
+export const stepsOf = pass => pass.document.steps.map(({ id }) => id);
 
 /** A cell, in the step that shows its stage if this one doesn't. @param {Pass} pass @param {Where} where */
 export function atCell(pass, where, name, index) {
@@ -303,6 +275,7 @@ export function atHead(pass, where, by) {
   return withHead(where, (where.cell.head + by + heads) % heads);
 }
 
-export function withHead(where, head) {
-  return { cell: { ...where.cell, head }, trail: where.ask === MOVES ? where.trail : [] };
-}
+export const withHead = (where, head) => ({
+  cell: { ...where.cell, head },
+  trail: where.ask === MOVES ? where.trail : [],
+});

@@ -7,17 +7,12 @@ const ERROR = 1e-9; // of the larger of two numbers: those that are nearer diffe
 const MAX_NAMED = 3;
 
 /** The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it. @param {Pass} pass */
-export function visibleRow(pass, { name, index }) {
-  return Array.from(pass.row(name, index)).filter(
-    (_, position) => !pass.isUnseen(name, [...index.slice(0, -1), position]),
-  );
-}
+export const visibleRow = (pass, { name, index }) =>
+  Array.from(pass.row(name, index)).filter((_, position) => !pass.isUnseen(name, [...index.slice(0, -1), position]));
 
-/** The sum of the numbers of a cell's row, less scores of hidden keys.
- * @param {Pass} pass */
-function sumOf(pass, { name, index }) {
-  return pass.row(name, index).reduce((sum, value) => (value === -Infinity ? sum : sum + value), 0);
-}
+/** The sum of the numbers of a cell's row, less scores of hidden keys. @param {Pass} pass */
+const sumOf = (pass, { name, index }) =>
+  pass.row(name, index).reduce((sum, value) => (value === -Infinity ? sum : sum + value), 0);
 
 // Whether two numbers are the same but for rounding; nothing is said of a row's other numbers, which may be far larger.
 export function ties(one, other) {
@@ -46,9 +41,7 @@ function bestOf(pass, cell) {
 }
 
 // A word's ending where several words have the largest number of a cell's row: “share” is of one, “shares” of several.
-function endingOf(one, several) {
-  return (pass, cell) => (takenOf(pass, cell).most.length > 1 ? several : one);
-}
+const endingOf = (one, several) => (pass, cell) => (takenOf(pass, cell).most.length > 1 ? several : one);
 
 /** The words on a cell’s row, where all their numbers are the same. @param {Pass} pass */
 function alikeOf(pass, cell) {
@@ -116,9 +109,7 @@ function quoted(pass, { name }, position) {
 }
 
 /** @param {Pass} pass @returns {any} */
-function lastAxis(pass, name) {
-  return pass.stages.get(name).axes.at(-1);
-}
+const lastAxis = (pass, name) => pass.stages.get(name).axes.at(-1);
 
 const OF_ROW = ["rank", "positive", "sum", "best", "alike", "most"];
 
@@ -210,15 +201,14 @@ function leanedOn(pass, { name, index }, format) {
 }
 
 /** @param {Pass} pass */
-function holds(pass, when, { name, index }, selection) {
-  return {
+const holds = (pass, when, { name, index }, selection) =>
+  ({
     hidden: () => pass.isUnseen(name, index),
     unseeing: () => pass.isUnseeing(name, selection),
     set: () => pass.isOverridden(name, index),
     given: () => !pass.stages.get(name).rule,
     "": () => true,
-  }[when]();
-}
+  })[when]();
 
 // The pieces of a template; null if one of its slots can't be filled.
 function filledWhole(template, fill) {
@@ -240,9 +230,8 @@ function fillSlot(pass, cell, selection, name, format, gapAt) {
 }
 
 /** The cell that a slot is of: that of the story, or the one that is selected in a stage. @param {Pass} pass */
-function targetOf(pass, cell, selection, name) {
-  return pass.stages.has(name) ? { name, index: pass.indexAt(name, selection) } : cell;
-}
+const targetOf = (pass, cell, selection, name) =>
+  pass.stages.has(name) ? { name, index: pass.indexAt(name, selection) } : cell;
 
 /** The name of a position: on the last two axes of the cell's stage, or by a coordinate. @param {Pass} pass */
 function labelOf(pass, { name, index }, selection, slot) {
@@ -260,20 +249,11 @@ function numeral(pass, cell, writing) {
   return { text: pass.stages.get(cell.name).scale === "flag" ? String(value) : writing(value), cell };
 }
 
-function sizeAt(pass, name, axis) {
-  return String(pass.stages.get(name).shape.at(axis));
-}
+const sizeAt = (pass, name, axis) => String(pass.stages.get(name).shape.at(axis));
+const largestLine = (pass, cell) => largestOf(linesOf(pass, cell));
 
-function largestLine(pass, cell) {
-  return largestOf(linesOf(pass, cell));
-}
-
-// The largest of a number's lines, by size.
-function largestOf(lines) {
-  return lines.reduce((most, line) => (most && Math.abs(most.value) >= Math.abs(line.value) ? most : line), undefined);
-}
+const largestOf = lines =>
+  lines.reduce((most, line) => (most && Math.abs(most.value) >= Math.abs(line.value) ? most : line), undefined);
 
 /** @param {Pass} pass */
-function linesOf(pass, { name, index }) {
-  return pass.terms(name, index)?.lines ?? [];
-}
+const linesOf = (pass, { name, index }) => pass.terms(name, index)?.lines ?? [];

@@ -101,7 +101,6 @@ function showLessons(root, course, site, controller, open) {
   });
 }
 
-// What classPage.js needs from this page.
 function classHost(site, code) {
   const mySpeaker = speakerAt(site),
     leave = ({ at, number }) => openFor(site, number, at || FIRST, false);
@@ -132,22 +131,19 @@ function speakerAt(site) {
 }
 
 // Returns a function that makes the bar of a class's speaker for a page.
-function classBarAt(site) {
-  return (lead, changed, isPresented, turn = _by => {}) => {
+const classBarAt =
+  site =>
+  (lead, changed, isPresented, turn = _by => {}) => {
     const mySpeaker = speakerAt(site),
       open = at => openFor(site, mySpeaker.now.number, at, isPresented());
     return makeClassBar(mySpeaker, site, { lead, open, openTalk: () => openTalk(site), turn }, changed);
   };
-}
 
-// Opens the talk that the speaker's other device is presenting.
 function openTalk(site) {
   location.assign(new URL(`?room=${speakerAt(site).room?.code}`, site));
 }
 
-function hrefOf(site, at) {
-  return String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
-}
+const hrefOf = (site, at) => String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
 
 // Follows the speaker's other device to an address on another page.
 function openFor(site, number, at, isPresented) {
@@ -165,9 +161,7 @@ async function resendFile({ tab: newTab }, site) {
 }
 
 // The empty page that a downloaded viewer goes into. Parsed but never shown, so its scripts don't run.
-function readShell(html) {
-  return new DOMParser().parseFromString(html, "text/html");
-}
+const readShell = html => new DOMParser().parseFromString(html, "text/html");
 
 function serverAt(site) {
   if (!server) {

@@ -1,6 +1,5 @@
 // The page: settings, notices, the banner of a changed pass, and the view: pass, audit or program.
-import { button, choice, h, redraw, write } from "../dom/element.js";
-import { afterFrame, memoLast } from "../dom/timing.js";
+import { afterFrame, button, choice, h, memoLast, redraw, write } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 import { copyText } from "../dom/link.js";
 import { saveFile } from "../views/download.js";
@@ -45,11 +44,7 @@ export function mountAudit(box, { run }) {
     sentence = h("span"),
     verdict = h("p", { class: "verdict", role: "status" }, sign, sentence),
     body = h("tbody"),
-    head = h(
-      "tr",
-      {},
-      HEAD.map(title => h("th", { scope: "col" }, title)),
-    ),
+    head = h("tr", {}, ...HEAD.map(title => h("th", { scope: "col" }, title))),
     table = h("table", {}, h("thead", {}, head), body),
     ask = button("", () => run("recompute"), "primary");
   const drawRow = ({ name, numbers, off }) =>
@@ -107,7 +102,6 @@ const LANGUAGES = { NumPy: "runs", PyTorch: "torch", "microgpt’s Python": "mic
 const FILES = { runs: "attnviz_pass.py", torch: "attnviz_torch.py", microgpt: "attnviz_microgpt.py" };
 const NO_TORCH = " PyTorch’s nn.MultiheadAttention can’t make this pass.";
 
-// Returns {show(script), end()}.
 function mountScript(box) {
   const code = h("code"),
     status = h("span", { class: "copied", role: "status" }),

@@ -57,7 +57,6 @@ function showLesson(main, data) {
   draw();
 }
 
-// The viewer below a way back, and a note on what it lacks.
 function explore(main, moment, pass, hash, note) {
   const root = h("div"),
     way = h("a", { href: hashTo({ moment, present: false }) }, "← Back to the lesson");
@@ -65,36 +64,27 @@ function explore(main, moment, pass, hash, note) {
   return showPass(root, pass, hash);
 }
 
-function hashTo({ moment, present, speaker = "" }) {
-  return `#moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
-}
+const hashTo = ({ moment, present, speaker = "" }) =>
+  `#moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 
 // The address of a lesson that has a page of its own, as mountLessons takes it: the hash, with the lesson's name.
-function lessonAddress(lesson, hash) {
-  return {
-    read() {
-      const query = new URLSearchParams(hash.read()),
-        [moment, present, speaker] = ["moment", "present", "speaker"].map(name => query.get(name) ?? "");
-      return searchOf({ lesson, moment: Number(moment || 1), present: present === "1", speaker });
-    },
-    write(search, isNewPlace) {
-      const query = new URLSearchParams(search);
-      query.delete("lesson");
-      hash.write(`?${query}`, isNewPlace);
-    },
-    onArrival: hash.onArrival,
-  };
-}
+const lessonAddress = (lesson, hash) => ({
+  read() {
+    const query = new URLSearchParams(hash.read()),
+      [moment, present, speaker] = ["moment", "present", "speaker"].map(name => query.get(name) ?? "");
+    return searchOf({ lesson, moment: Number(moment || 1), present: present === "1", speaker });
+  },
+  write(search, isNewPlace) {
+    const query = new URLSearchParams(search);
+    query.delete("lesson");
+    hash.write(`?${query}`, isNewPlace);
+  },
+  onArrival: hash.onArrival,
+});
 
 function showArticle(main, { pieces, doors }) {
   const open = door => window.location.assign(doors[door]);
-  main.replaceChildren(
-    h(
-      "div",
-      { class: "article" },
-      pieces.map(each => makePiece(each, { open }).element),
-    ),
-  );
+  main.replaceChildren(h("div", { class: "article" }, ...pieces.map(each => makePiece(each, { open }).element)));
 }
 
 const KINDS = {

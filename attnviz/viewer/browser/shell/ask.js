@@ -4,14 +4,9 @@ export const RETRY_MS = 1000;
 const TEMPORARY = [0, 429, 502, 503, 504]; // no answer, busy, or a server process is down
 const NO_ANSWER = "The server does not answer. It is asked again in a moment.";
 
-export function isTemporary(status) {
-  return TEMPORARY.includes(status);
-}
-
+export const isTemporary = status => TEMPORARY.includes(status);
 /** @returns {Promise<void>} */
-export function pause(ms = RETRY_MS) {
-  return new Promise(done => setTimeout(done, ms));
-}
+export const pause = (ms = RETRY_MS) => new Promise(done => setTimeout(done, ms));
 
 // Gets `url`, or posts a message to it as JSON. Never rejects: status 0 stands for no answer, or half of one. `message` is the
 // reply's text, `data` its JSON if there is any.

@@ -15,7 +15,6 @@ export function addressOf(window) {
   let changed = -SAME_STEP_MS; // when the address last changed
   let awaited = null; // {search, timer} of where Back led, until it is shown
   const listeners = new Set();
-
   // While Back is under way, the answer to an earlier request must not push an entry: that would discard Forward.
   const takenHistory = takeOverHistory(window, () => !awaited);
   const write = (search, isNewPlace) => {
@@ -49,7 +48,6 @@ export function addressOf(window) {
       shown = parameters;
     },
     move,
-    // Removes the hash, once it has been read.
     dropHash: () => takenHistory.replace(`${location.pathname}${location.search}`),
     // Updates the address to what is shown: {page, address, read}; `read` is the address that the server read last.
     show: now => {

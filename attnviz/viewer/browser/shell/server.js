@@ -5,20 +5,18 @@ const UNKNOWN_TAB = 404; // the server process is new
 
 // Returns a function that posts a message and gives the server's answer: null if it should be retried. It throws if a retry
 // won't help. `templates` are the browser's templates (templates.js).
-export function postTo(url, templates) {
-  return async message => {
-    const { isDone, status, type, message: text, data } = await ask(url, { ...message, templates: templates.names });
-    if (isTemporary(status) || status === UNKNOWN_TAB) return null;
-    // After a bug of ours the server's plain text says what to report; a proxy in front of it may answer in HTML.
-    if (status === 500 && type.startsWith("text/plain")) throw new Error(text);
-    if (!isDone) throw new Error(`The server could not do that (${status}). Try something else, or reload the page.`);
-    try {
-      return templates.complete(data);
-    } catch {
-      return null; // it refers to a template that isn't here
-    }
-  };
-}
+export const postTo = (url, templates) => async message => {
+  const { isDone, status, type, message: text, data } = await ask(url, { ...message, templates: templates.names });
+  if (isTemporary(status) || status === UNKNOWN_TAB) return null;
+  // After a bug of ours the server's plain text says what to report; a proxy in front of it may answer in HTML.
+  if (status === 500 && type.startsWith("text/plain")) throw new Error(text);
+  if (!isDone) throw new Error(`The server could not do that (${status}). Try something else, or reload the page.`);
+  try {
+    return templates.complete(data);
+  } catch {
+    return null; // it refers to a template that isn't here
+  }
+};
 
 const GONE = [403, 404];
 

@@ -6,9 +6,8 @@ const DIALOG = '[data-testid="stDialog"]';
 const MENU_LINK = '[data-testid="stSidebarNavLink"]';
 const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 
-// Replaces Streamlit's access to the history. Only a change of page gets through, and only while mayLeave() allows it.
-// Streamlit would write path and parameters as separate steps, in either order, and empty parameters before both; Back
-// would stop at each.
+// Replaces Streamlit's access to the history. Only a change of page gets through, and only while mayLeave() allows it. Streamlit would
+// write path and parameters as separate steps, in either order, and empty parameters before both; Back would stop at each.
 export function takeOverHistory(window, mayLeave) {
   const { history, location } = window;
   const push = history.pushState.bind(history),
@@ -44,11 +43,8 @@ export function isConnected(document) {
   return state ? state === "CONNECTED" : null;
 }
 
-// CSS that hides Streamlit's dialog within a selector. While the dialog is open nothing else can be clicked, so it has to be
-// closed too.
-export function hidesDialog(within) {
-  return `${within} ${DIALOG} { display: none; }`;
-}
+// CSS that hides Streamlit's dialog within a selector. While the dialog is open nothing else can be clicked, so it has to be closed too.
+export const hidesDialog = within => `${within} ${DIALOG} { display: none; }`;
 
 export function closeDialog(document) {
   document.querySelector(`${DIALOG} button`)?.click();
@@ -80,8 +76,6 @@ export function closeMenuOnceUsed(document) {
 
 // Cleanup for a component: calls act() only if `root` has left the page. Streamlit also cleans up before every rerun;
 // unmounting then would lose the focus and a Back under way.
-export function cleanupIfGone(root, act) {
-  return () => {
-    if (!root.isConnected) act();
-  };
-}
+export const cleanupIfGone = (root, act) => () => {
+  if (!root.isConnected) act();
+};

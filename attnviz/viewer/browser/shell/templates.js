@@ -1,5 +1,4 @@
-// What the server sends: pooled data unpacked, templates merged with the numbers of a pass, and missing parts
-// requested once.
+// What the server sends: pooled data unpacked, templates merged with the numbers of a pass, and missing parts requested once.
 
 const NAME = "$";
 
@@ -68,6 +67,4 @@ function merged(one, other) {
   return { ...one, ...other, ...Object.fromEntries(shared.map(name => [name, merged(one[name], other[name])])) };
 }
 
-function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const isObject = value => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -9,9 +9,7 @@ const MAX_SECONDS = 60; // for the upload
 
 // The user's file: {name, bytes, answers, tab, pieces} or null. `tab` is the tab that it was sent for, `pieces` the report;
 // the bytes of an example come from the server. It hangs on the window, as a page has several bundles.
-export function currentFile(window) {
-  return window.attnvizFile ?? null;
-}
+export const currentFile = window => window.attnvizFile ?? null;
 
 export function setCurrentFile(window, file) {
   window.attnvizFile = file;
@@ -46,8 +44,8 @@ function answerIn({ status, text }) {
 }
 
 // XMLHttpRequest, as fetch reports no progress.
-function post(url, body, report, isWanted) {
-  return new Promise(done => {
+const post = (url, body, report, isWanted) =>
+  new Promise(done => {
     const request = new XMLHttpRequest();
     let sent = 0;
     const timer = setTimeout(() => {
@@ -70,8 +68,6 @@ function post(url, body, report, isWanted) {
     request.open("POST", url);
     request.send(body);
   });
-}
 
-function tooSlow(sent) {
-  return `A file has ${MAX_SECONDS} s to come; of this one ${Math.floor(100 * sent)} % came. Leave out what attention doesn’t need, or take a faster line.`;
-}
+const tooSlow = sent =>
+  `A file has ${MAX_SECONDS} s to come; of this one ${Math.floor(100 * sent)} % came. Leave out what attention doesn’t need, or take a faster line.`;

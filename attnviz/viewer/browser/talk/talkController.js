@@ -38,7 +38,6 @@ export function makeTalkStore(storeOf, window) {
     notify();
   });
   return {
-    // Whether the current talk is stored for the next visit.
     get isKept() {
       return isKept;
     },
@@ -61,7 +60,6 @@ export function makeTalkStore(storeOf, window) {
       lastChange = null;
       if (before.length) set(before.pop());
     },
-    // The thumbnail of a moment, by the address of its scene.
     pictureOf: at => pictures[at],
     keepPicture(at, picture) {
       const addresses = new Set([at, ...talk.moment.map(each => each.at)]),
@@ -175,7 +173,6 @@ function makeController(site, templates) {
       talkDock.standIn(root);
       draw();
     },
-    // What the page of lessons needs for a talk.
     lessonsHost: opens => ({
       talk: talkDock,
       resumeSearch: () => readResume().here ?? "",
@@ -207,17 +204,13 @@ function shareUploads({ uploads = [] }) {
   write(SHARED, { names: uploads });
 }
 
-function readResume() {
-  return read(UNDER_WAY);
-}
+const readResume = () => read(UNDER_WAY);
 
 function keep(parts) {
   write(UNDER_WAY, parts);
 }
 
-function read(name) {
-  return readStored(() => sessionStorage, name) ?? {};
-}
+const read = name => readStored(() => sessionStorage, name) ?? {};
 
 // Without session storage a talk starts and ends on the page where it is shown.
 function write(name, parts) {

@@ -47,12 +47,10 @@ export function makeTalkRequests(site, templates, uploads) {
   };
 }
 
-// The message for a failed request.
-function errorText(error) {
-  return error instanceof TypeError ? "The server doesn’t answer. Your talk is still here." : error.message;
-}
+const errorText = error =>
+  error instanceof TypeError ? "The server doesn’t answer. Your talk is still here." : error.message;
 
-export const MOST = 6000; // characters; some programs truncate longer links
+export const MAX_LINK_CHARACTERS = 6000; // characters; some programs truncate longer links
 const LINK_NAME = "#talk=";
 const MOST_LINK_BYTES = 400_000; // unpacked, as in core/limits.py
 const FORMAT = "deflate-raw";
@@ -99,8 +97,7 @@ async function transformed(stream, bytes, most) {
 const [UPLOADS_NAME, STORE] = ["attnviz talk", "uploads"];
 const MOST_CHARACTERS = 11_184_812; // of all uploads of a talk, as in core/limits.py
 
-// The uploads of a talk in IndexedDB (`databases`). Returns {keep(files), of(names), areKept(names), retain(names)}: files are
-// {name: base64}, areKept() says whether they survive until the next visit, retain() deletes all others.
+// The uploads of a talk in IndexedDB, {name: base64}. areKept() says whether they survive until the next visit, retain() deletes all others.
 export function makeTalkUploads(databases) {
   const inMemory = new Map(), // without a database they last until the page is left
     unsaved = new Set(); // names that the database refused
@@ -147,17 +144,15 @@ export function makeTalkUploads(databases) {
   };
 }
 
-function resultOf(request) {
-  return new Promise((done, failed) => {
+const resultOf = request =>
+  new Promise((done, failed) => {
     request.onsuccess = () => done(request.result);
     request.onerror = () => failed(request.error);
   });
-}
 
 const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
 
-// report(text) shows the outcome, doThere(what) performs an action on the talk's page. Returns {buttons, code, panel}: elements, of which
-// `code` takes a QR code.
+// report(text) shows the outcome, doThere(what) performs an action on the talk's page. `code` takes a QR code.
 function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
   const code = h("p", { class: "code" }),
     title = () => nameOf(talkStore.talk),
@@ -181,8 +176,8 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
   async function copyLink() {
     if (hasUploads()) return OWN_NUMBERS;
     const { href, hash, hostname, protocol } = await linkOf(),
-      [length, most] = [hash.length, MOST].map(each => each.toLocaleString("en"));
-    if (hash.length > MOST)
+      [length, most] = [hash.length, MAX_LINK_CHARACTERS].map(each => each.toLocaleString("en"));
+    if (hash.length > MAX_LINK_CHARACTERS)
       return `The link would have ${length} characters, and some programs cut off what is longer than ${most}: send the file.`;
     return (await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`;
   }
@@ -275,7 +270,6 @@ export function makeTalkDock(talkStore, requests, host) {
         refuse(errorText(error));
       }
     },
-    // Appends a moment of a lesson.
     async collectFrom({ lesson, moment }) {
       drawer.open();
       if (lesson === ID) return;
@@ -288,7 +282,6 @@ export function makeTalkDock(talkStore, requests, host) {
         drawer.report(errorText(error));
       }
     },
-    // Starts a talk with all moments of a lesson.
     async startFrom(lesson) {
       drawer.open();
       await openTalk({ lesson }, "");

@@ -1,7 +1,6 @@
 // The drawer of a talk: the list of its moments, and the form that edits one.
-import { button, h, write } from "../dom/element.js";
+import { button, h, openDialog, write } from "../dom/element.js";
 import { answerOf } from "../lesson/question.js";
-import { openDialog } from "../dom/popup.js";
 import { drawThumbnail, thumbnailFrom } from "../lesson/speakerWindow.js";
 import { NOTHING, edited, minutesOf, moved, without } from "../lesson/course.js";
 
@@ -45,7 +44,6 @@ function makeTalkForm(actions, requests) {
     labelled("Minutes", minutes),
     h("p", { class: "acts" }, up, down, rest),
   );
-
   const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
   const isOffered = ({ ask }) => isSame({ ...ask, prompt: "" }, { ...now.ask, prompt: "" });
   function drawQuestions() {
@@ -97,9 +95,8 @@ function makeTalkForm(actions, requests) {
   };
 }
 
-function errorText(error) {
-  return error instanceof TypeError ? "The server doesn’t answer. What you typed is still here." : error.message;
-}
+const errorText = error =>
+  error instanceof TypeError ? "The server doesn’t answer. What you typed is still here." : error.message;
 
 function makeTextArea(rows, act, onchange = () => {}) {
   const box = h("textarea", { rows, maxLength: 3000, onchange });
@@ -111,8 +108,7 @@ const HOW = "Look at something that you want to show, and press M, or “Add thi
 const KEPT = "Kept in this browser, and nowhere else.",
   LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";
 
-// `talkStore` holds the user's talk (talkController.js), `requests` asks the server about it; actions: {give(number), open(moment), ways, code}:
-// `ways` are buttons that do something with the whole talk, `code` takes a QR code.
+// actions: give(number), open(moment); `ways` are buttons that do something with the whole talk, `code` takes a QR code.
 export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) {
   const title = h("input", { placeholder: "Title of the talk", maxLength: 200, "aria-label": "Title of the talk" }),
     count = h("p", { class: "note" }),
@@ -230,8 +226,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
   };
 }
 
-// The line of a moment, with its picture. actions: {choose(), remove(), move(to), bring(from), focus(to)}, of which the last focuses
-// another line.
+// The line of a moment, with its picture; focus(to) focuses another line.
 function drawLine(index, isChosen, picture, actions) {
   const opener = h("button", { type: "button", class: "moment", title: "Alt and ↑ or ↓ moves it, Delete deletes it" });
   opener.append(h("span", { class: "number" }, String(index + 1)), picture, h("span", { class: "said" }));
@@ -272,7 +267,6 @@ function ownNumbersIn(moments) {
   return ` ${n === 1 ? "One shows" : `${n} show`} your own numbers: a file or a page of the talk has them, a link can’t.`;
 }
 
-// A moment's label in the list: its own text, or else its scene's.
 function labelOf({ text = "", title = "", ask, at }) {
   const query = new URLSearchParams(at),
     scene = [query.get("model") ?? query.get("source"), query.get("sentence")].filter(Boolean).join(": ");

@@ -4,17 +4,15 @@ import { svgElement } from "../dom/element.js";
 const THICKEST = 13,
   LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
 
-/** The arcs of the selected query in a stage of attention: {query, key, share, isLit, isFaint}.
- * @param {Pass} pass @param {Look} look */
-export function arcsOf(pass, look, attention, cell) {
-  return pass.stages.get(attention).axes[2].labels.flatMap((_, key) => {
+/** The arcs of the selected query in a stage of attention: {query, key, share, isLit, isFaint}. @param {Pass} pass @param {Look} look */
+export const arcsOf = (pass, look, attention, cell) =>
+  pass.stages.get(attention).axes[2].labels.flatMap((_, key) => {
     const index = pass.indexAt(attention, { ...cell, key }),
       share = pass.number(attention, index) ?? 0;
     return share > 0 && look.shown(attention, index)
       ? [{ query: cell.query, key, share, isLit: key === cell.key, isFaint: false }]
       : [];
   });
-}
 
 // `from` and `to` are the positions of the queries and the keys in a drawing of that height. In one sentence they are the same,
 // and arcs rise "above" or hang "below" it; or else they hang "between" two lines. A share of `most` has the thickest; those of a
@@ -33,16 +31,16 @@ export function drawArcs(svg, { from, to, height, side, most, isMuted }, arcs, {
       const far = Math.abs(query - key) / Math.max(from.length - 1, 1),
         name = `${query}-${key}`,
         group = known.get(name) ?? drawArc(name),
-        [drawn, target] = group.children;
+        [line, target] = group.children;
       const path =
         side === "between"
           ? thread(from[query], to[key], height)
           : query === key
             ? loop(from[query], Math.min(LOOP, apart), off)
             : arch(from[query], to[key], (height - 9) * (0.35 + 0.65 * Math.sqrt(far)) * 1.3, off);
-      for (const each of [drawn, target]) each.setAttribute("d", path);
-      drawn.style.setProperty("--thick", `${((THICKEST * share) / most).toFixed(2)}px`);
-      drawn.setAttribute("class", `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}`);
+      for (const each of [line, target]) each.setAttribute("d", path);
+      line.style.setProperty("--thick", `${((THICKEST * share) / most).toFixed(2)}px`);
+      line.setAttribute("class", `arc${isLit ? " lit" : ""}${isFaint ? " faint" : ""}`);
       target.onclick = () => pick({ query, key });
       target.onpointerenter = () => point({ query, key });
       target.onpointerleave = () => point(null);
@@ -72,11 +70,8 @@ function arch(from, to, rise, off) {
   return `M ${from.x} ${off(0)} C ${from.x + lean} ${off(rise)}, ${to.x - lean} ${off(rise)}, ${to.x} ${off(0)}`;
 }
 
-// To the word itself.
-function loop({ x }, wide, off) {
-  return `M ${x - 0.3 * wide} ${off(0)} C ${x - wide} ${off(40)}, ${x + wide} ${off(40)}, ${x + 0.3 * wide} ${off(0)}`;
-}
+const loop = ({ x }, wide, off) =>
+  `M ${x - 0.3 * wide} ${off(0)} C ${x - wide} ${off(40)}, ${x + wide} ${off(40)}, ${x + 0.3 * wide} ${off(0)}`;
 
-function thread(from, to, height) {
-  return `M ${from.x} 1 C ${from.x} ${height / 2}, ${to.x} ${height / 2}, ${to.x} ${height - 1}`;
-}
+const thread = (from, to, height) =>
+  `M ${from.x} 1 C ${from.x} ${height / 2}, ${to.x} ${height / 2}, ${to.x} ${height - 1}`;

@@ -1,13 +1,11 @@
-// The component of an article: pieces of a page, one below the other. A choice is drawn at once and then sent to the
-// server.
+// The component of an article: pieces of a page, one below the other. A choice is drawn at once and then sent to the server.
 import { addressOf } from "../shell/history.js";
 import { makePiece } from "./pieces.js";
 import { cleanupIfGone } from "../shell/streamlit.js";
 
 const RETRY_MS = 1000;
 
-// trigger() requests a run; `root` is busy until it has come, and before the first. Returns {ask(chosen), ran(chosen), end()}: ask()
-// requests a run with a choice, ran() reports the choice of a run; end(), after Back and on another page, drops the request.
+// trigger() requests a run; `root` is busy until it has come, and before the first. end(), after Back and on another page, drops the request.
 export function makeRerun(root, trigger) {
   let wanted = null,
     timer = null;
@@ -79,19 +77,17 @@ function mountArticle(root, send) {
   };
 }
 
-function chosenIn(pieces) {
-  return Object.fromEntries(pieces.filter(({ kind }) => kind === "choice").map(({ event, value }) => [event, value]));
-}
+const chosenIn = pieces =>
+  Object.fromEntries(pieces.filter(({ kind }) => kind === "choice").map(({ event, value }) => [event, value]));
 
 // The pieces with those of each chosen option below its choice.
-function unfolded(pieces, chosen) {
-  return pieces.flatMap(({ options, ...piece }) => {
+const unfolded = (pieces, chosen) =>
+  pieces.flatMap(({ options, ...piece }) => {
     if (piece.kind !== "choice") return [piece];
     const value = chosen[piece.event];
     const names = options.map(({ value, runs }) => ({ value, runs }));
     return [{ ...piece, options: names, value }, ...options.find(each => each.value === value).pieces];
   });
-}
 
 const articles = new WeakMap(); // root -> its article
 const text = new TextDecoder();

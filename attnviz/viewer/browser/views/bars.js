@@ -2,8 +2,7 @@
 import { short } from "../model/numeral.js";
 import { stepAt } from "../model/state.js";
 import { css, overPage } from "../dom/colour.js";
-import { button, h, write } from "../dom/element.js";
-import { memoLast } from "../dom/timing.js";
+import { button, h, memoLast, write } from "../dom/element.js";
 
 export const FAINT = 0.65; // how strong a bar is that can still be seen beside the page
 const MAX_LABELLED_BARS = 8; // bars that have space for their label and number
@@ -38,18 +37,10 @@ export function makeBars(tools) {
 
 function makeRow({ title, length }, tools) {
   const columns = Array.from({ length }, () => makeColumn(tools)),
-    inner = h(
-      "div",
-      { class: "columns-of" },
-      columns.map(column => column.element),
-    );
+    inner = h("div", { class: "columns-of" }, ...columns.map(column => column.element)),
+    name = h("span", { class: "of" }, title);
   return {
-    element: h(
-      "div",
-      { class: "bar-row", role: "group", "aria-label": title },
-      h("span", { class: "of" }, title),
-      inner,
-    ),
+    element: h("div", { class: "bar-row", role: "group", "aria-label": title }, name, inner),
     update({ name, index, values }, pass, look) {
       const finite = values.filter(Number.isFinite),
         { labels } = pass.stages.get(name).axes.at(-1),

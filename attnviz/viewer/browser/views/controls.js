@@ -1,8 +1,6 @@
 // The controls of a form: switches, selects, sliders, pills and text boxes, each with a label and optimistic updates.
-import { button, h, write } from "../dom/element.js";
-import { memoLast } from "../dom/timing.js";
+import { button, h, memoLast, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
-import { rovingFocus, setTabStop } from "../dom/grid.js";
 
 // `frame` stands beside the label: the box, or something that holds it.
 function makeLabelled(kind, box, frame = box) {
@@ -66,7 +64,6 @@ function makeChoice(act) {
   };
 }
 
-// The options of one group stand under its name.
 function drawOptions(options) {
   const groups = Map.groupBy(options, ({ group }, nth) => group || nth);
   return [...groups.values()].flatMap(members => {
@@ -169,7 +166,6 @@ function makeTextbox(act) {
   let known = "", // the text that was sent or received last
     isWaiting = false,
     isNews = false; // whether the server's text may replace the known one
-
   const count = () => {
     write(counter, `${input.value.length}/${control.limit}`);
     frame.style.setProperty("--counted", `${counter.textContent.length}ch`);

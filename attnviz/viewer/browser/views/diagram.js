@@ -15,8 +15,7 @@ export function depthsOf(stages, arrows) {
   return Array.from({ length }, (_, depth) => stages.filter(stage => depths.get(stage) === depth));
 }
 
-// The map with one layer open and each other folded into one step, which leads to its first and shows the stage `standsFor(layer)`. A
-// step's `opens` is the name of the layer that begins with it.
+// The map with one layer open and each other folded into one step, whose `opens` is the name of the layer that begins with it.
 export function folded({ columns, arrows }, open, standsFor) {
   const replacements = new Map(),
     steps = [];
@@ -45,9 +44,7 @@ export function inRows(columns) {
 }
 
 // The name of a layer; "" where a pass has but one.
-export function nameOf(layer) {
-  return layer ? `Layer ${layer}` : "";
-}
+export const nameOf = layer => (layer ? `Layer ${layer}` : "");
 
 const SHADES = 128; // of the scale, on either side of zero
 const LEVELS = 32; // of how strongly numbers are drawn
@@ -94,7 +91,6 @@ export function makeThumb(name) {
       const tile = tiled.hasHeads ? positionAt(stage.axes[0], { head }) : 0;
       setFrame(tileAt(tiled, tile), tiled.columns * tiled.cell, tiled.rows * tiled.cell);
     },
-    // Frames one number, or none.
     markCell(index) {
       frame.hidden = index === null;
       if (index) setFrame(spotOf(tiled, index), tiled.cell, tiled.cell);
@@ -123,8 +119,7 @@ function drawTiles(canvas, tiled, { length }, inkAt) {
 
 let brush = null;
 
-// The canvas of one head, a pixel for each number: always the same, as a new one takes longer than all it draws. It is as small
-// as possible, as all of it is copied for each head.
+// The canvas of one head, a pixel for each number: always the same and as small as possible, as a new one, and a copy of it, take long.
 function brushFor(width, height) {
   brush ??= h("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
   const { canvas } = brush;
@@ -146,9 +141,7 @@ function drawDots(canvas, tiled, { shape, length }, strengths, inkAt) {
   }
 }
 
-function strongest(strengths) {
-  return strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
-}
+const strongest = strengths => strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
 
 /** A function from a number's position in its stage to its colour. @param {Pass} pass */
 function inksOf(pass, name, colours, strengths) {
@@ -192,9 +185,7 @@ function rampOf(scale, colours) {
   return known[scale];
 }
 
-function opaque(colour) {
-  return [...colour, 255];
-}
+const opaque = colour => [...colour, 255];
 
 const LANE = 6; // pixels under the stages that an arrow leads past, and over a row that it leads down to
 
@@ -220,13 +211,7 @@ function drawArrows(svg, origin, pairs, columns) {
   const parts = ["arrow", "tip"];
   while (svg.childElementCount > paths.length) svg.lastChild.remove();
   while (svg.childElementCount < paths.length)
-    svg.append(
-      svgElement(
-        "g",
-        {},
-        parts.map(name => svgElement("path", { class: name })),
-      ),
-    );
+    svg.append(svgElement("g", {}, ...parts.map(name => svgElement("path", { class: name }))));
   for (const [nth, group] of [...svg.children].entries()) {
     for (const [part, path] of [...group.children].entries())
       if (path.getAttribute("d") !== paths[nth][part]) path.setAttribute("d", paths[nth][part]);
@@ -262,7 +247,6 @@ export function makeDiagram(box, draw) {
     steps = [],
     pairs = [],
     built = "";
-
   const makeStep = (column, depths) => {
     const inColumns = depths.map(stages =>
       stages.map(name => Object.assign(makeThumb(name), { beside: stages.length })),
@@ -293,10 +277,8 @@ export function makeDiagram(box, draw) {
     );
     for (const [nth, row] of stepsInRows.entries()) {
       const box = rows.children[nth];
-      setChildren(
-        box,
-        row.map(step => step.element),
-      );
+      const steps = row.map(step => step.element);
+      setChildren(box, steps);
       if (columns.length > 1) box.dataset.layer = nameOf(nth + 1);
       else delete box.dataset.layer;
     }

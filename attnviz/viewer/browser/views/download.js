@@ -4,10 +4,7 @@ import { h } from "../dom/element.js";
 const MAX_NAME = 60; // characters of a file's name
 const MARKUP = /</g;
 
-// Whether all numbers of a pass were sent.
-export function isWhole({ stages }) {
-  return !Object.values(stages).some(({ values }) => values.includes(null));
-}
+export const isWhole = ({ stages }) => !Object.values(stages).some(({ values }) => values.includes(null));
 
 // About how many bytes the file has, of which its shell has some: what is still to come is as large as what is here.
 export function bytesOf(document, shell) {
@@ -16,17 +13,13 @@ export function bytesOf(document, shell) {
   return more.reduce((sum, bytes) => sum + bytes, shell + JSON.stringify(document).length);
 }
 
-// How many bytes more a stage will have once all of it is here.
 function moreIn({ values }) {
   const known = values.find(each => each !== null),
     missing = values.filter(each => each === null).length;
   return known === undefined ? 0 : missing * (JSON.stringify(known).length - "null".length);
 }
 
-// A number of bytes as people read it.
-export function sizeText(bytes) {
-  return bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
-}
+export const sizeText = bytes => (bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 // Puts a document, and where one is in it, into a shell, which is a page that nobody sees. Returns the file's text.
 export function filled(shell, document, where) {
@@ -56,7 +49,6 @@ function sentenceOf({ link, words }) {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
-// Gives the browser a file to keep.
 export function saveFile(text, name, type = "text/html") {
   const url = URL.createObjectURL(new Blob([text], { type }));
   const link = h("a", { href: url, download: name });
@@ -64,8 +56,7 @@ export function saveFile(text, name, type = "text/html") {
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
 }
 
-// Downloads what now() returns, {pass, where}, as a page, once all its numbers have come. Returns {start(), arrived()}: arrived() is
-// called for each pass that comes.
+// Downloads what now() returns as a page, once all its numbers have come. arrived() is called for each pass that comes.
 export function makeDownload(host, now) {
   let isWanted = false;
   const save = async () => {

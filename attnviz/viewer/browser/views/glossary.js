@@ -1,8 +1,7 @@
 // Terms of the glossary, marked in a text and explained on request.
 import { TERMS } from "../../generated/glossaryTerms.js";
-import { h } from "../dom/element.js";
+import { afterFrame, h } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
-import { afterFrame } from "../dom/timing.js";
 
 // Texts that a visitor may have typed, or that do something.
 const UNMARKED = "button, a, input, select, textarea, math, svg, pre, code, .word, [hidden], [aria-hidden=true]";

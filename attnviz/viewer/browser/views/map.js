@@ -1,11 +1,9 @@
 // The map: where a step stands in the pass, with the buttons to other steps and the choice of heads.
 import { isHeaded } from "../model/axes.js";
 import { destinationOf } from "../model/present.js";
-import { nextRequest, countedPosition } from "../model/route.js";
+import { countedPosition, nextRequest } from "../model/route.js";
 import { isFirst, slotsOf, stepAt, withHead } from "../model/state.js";
-import { button, h, write } from "../dom/element.js";
-import { rovingFocus, setTabStop } from "../dom/grid.js";
-import { afterFrame } from "../dom/timing.js";
+import { afterFrame, button, h, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { folded, makeDiagram, makeThumb } from "./diagram.js";
 
 const LEAST_FILLED = 0.08; // of the bar, so that one number of many is seen
@@ -35,8 +33,7 @@ function showDistances(buttons, columns, { other }) {
   }
 }
 
-// `between` stands between Previous and Next, move(by) moves by so many steps. With a server (`alone` is not set), the end of a talk leads
-// to another sentence.
+// `between` stands between Previous and Next. With a server the end of a talk leads to another sentence.
 export function makeStepButtons(between, { alone }, move) {
   const back = button("‹ Previous", () => move(-1)),
     next = button("Next ›", () => move(1), "primary"),
@@ -62,7 +59,6 @@ export function makeHeads(tools) {
   let shown, drawn, turned; // the last is the button of a head other than before
   let buttons = [],
     built = "";
-
   const build = (name, heads) => {
     if (`${name} ${heads}` === built) return false;
     const isNamed = heads <= MAX_NAMED_HEADS;
@@ -158,7 +154,6 @@ export function makeMap(tools) {
   let drawn, shown, breadth;
   let isFitted = true, // whether the titles are in their space
     isInSight = true; // whether the present step is
-
   const draw = () => {
     const { pass, where, colours } = shown,
       { map, steps } = pass.document,

@@ -1,9 +1,7 @@
 // One matrix: its cells on a canvas, frames around cells, and pointing, selecting and moving in it.
 import { short } from "../model/numeral.js";
 import { css, mixed } from "../dom/colour.js";
-import { h, write } from "../dom/element.js";
-import { listen } from "../dom/grid.js";
-import { memoLast } from "../dom/timing.js";
+import { h, listen, memoLast, write } from "../dom/element.js";
 import { bandOf, faceAt, isHidden } from "./slice.js";
 import { drawBands, makeLabels, makeTable, spoken, writeCaption } from "./table.js";
 
@@ -18,15 +16,17 @@ export function rectangles(positions) {
   return positions.map(([row, column]) => ({ row, column, rows: 1, columns: 1 }));
 }
 
-function drawFrames(frames, [width, height]) {
-  return frames.map(({ row, column, rows, columns, kind }) =>
+const drawFrames = (frames, [width, height]) =>
+  frames.map(({ row, column, rows, columns, kind }) =>
     h("div", { class: `frame ${kind}`, style: pixels(column * width, row * height, columns * width, rows * height) }),
   );
-}
 
-function pixels(left, top, width, height) {
-  return { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` };
-}
+const pixels = (left, top, width, height) => ({
+  left: `${left}px`,
+  top: `${top}px`,
+  width: `${width}px`,
+  height: `${height}px`,
+});
 
 // Many cells, on a canvas. The only element is the one that has the keyboard.
 function makeCanvas([rows, columns]) {
@@ -85,13 +85,8 @@ function makeCanvas([rows, columns]) {
   };
 }
 
-function makeCell() {
-  return h("div", { class: "here", role: "gridcell" });
-}
-
-function inside(position, length) {
-  return Math.min(Math.max(Math.floor(position), 0), length - 1);
-}
+const makeCell = () => h("div", { class: "here", role: "gridcell" });
+const inside = (position, length) => Math.min(Math.max(Math.floor(position), 0), length - 1);
 
 function draw(canvas, slice, paint, { cell: [width, height], font, written }) {
   const [rows, columns] = slice.size;
@@ -165,7 +160,6 @@ export function makeMatrix(size, acts) {
   const setGeometry = memoLast(([at, role]) => place(figure, size, role, at));
   const setFrames = memoLast(([marks, cell]) => frames.replaceChildren(...drawFrames(marks, cell)));
   listen(cells, Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...at) => act(slice, ...at)])));
-
   return {
     element: figure,
     update(newSlice, newGeometry, paint) {
@@ -243,7 +237,6 @@ function place(figure, [rows, columns], role, { x, y, captionWidth, cell, font, 
   figure.classList.toggle("upright", upright);
 }
 
-// The lines between the heads' bands.
 function drawLines({ size, rows, columns }, [width, height]) {
   const offsets = (axis, length, size) => {
     const count = bandOf(axis) * size > CLOSEST ? length / bandOf(axis) - 1 : 0;

@@ -2,8 +2,7 @@
 import { plain } from "../model/latex.js";
 import { short } from "../model/numeral.js";
 import { focusOf } from "../model/state.js";
-import { h } from "../dom/element.js";
-import { memoLast } from "../dom/timing.js";
+import { h, memoLast } from "../dom/element.js";
 import { APART, fit } from "../fit/fit.js";
 import { makeMatrix, rectangles } from "./matrix.js";
 import { makeNumberLists } from "./numberLists.js";
@@ -145,8 +144,7 @@ export function makeMatrixGrid(acts, bars) {
         { top, bottom } = board.getBoundingClientRect();
       if (cell) board.scrollTop += Math.max(0, cell.bottom + NEAR - bottom) + Math.min(0, cell.top - NEAR - top);
     },
-    // Draws pictures, and numbers beside them if they have no digits. Returns {cell: [width, height], positions}: how large cells are,
-    // and where each matrix stands (fit.js). `paintOf` returns what a slice is painted with.
+    // Draws pictures, and numbers beside them if they have no digits. `paintOf` returns what a slice is painted with.
     draw(pictures, space, paintOf, { pass, where }) {
       const slices = slicesIn(pictures),
         blocks = blocksIn(pictures, paintOf),
@@ -167,12 +165,11 @@ export function makeMatrixGrid(acts, bars) {
   };
 }
 
-function blocksIn(pictures, paintOf) {
-  return pictures.map(({ grid, turns }) => ({
+const blocksIn = (pictures, paintOf) =>
+  pictures.map(({ grid, turns }) => ({
     turns,
     grid: grid.map(row => row.map(slice => slice && blockOf(slice, paintOf(slice)))),
   }));
-}
 
 // The space that a readout leaves; on paper it is below the matrices, because its lists can't be scrolled there.
 function spaceBeside(readout, space) {

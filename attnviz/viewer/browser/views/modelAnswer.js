@@ -1,5 +1,5 @@
 // Model answers: the model's prediction at each word where it was trained to answer. A click leads to how it was computed.
-import { percent, PERCENTS } from "../model/numeral.js";
+import { PERCENTS, percent } from "../model/numeral.js";
 import { ties } from "../model/story.js";
 import { button, h, redraw, roomy } from "../dom/element.js";
 
@@ -14,8 +14,7 @@ const VERDICTS = {
 };
 const TIED = "tied";
 
-// [{place, index, label, share, verdict, before}] in the order of the words: `before` is the answer without the numbers set by hand,
-// null where that is the same.
+// The answers in the order of the words: `before` is the answer without the numbers set by hand, null where that is the same.
 /** @param {Pass} pass */
 export function answersOf(pass) {
   const { model, before } = pass.document;
@@ -56,12 +55,9 @@ function likeliest(pass, name, position) {
   return { index: [position, answer], label, share, isTied };
 }
 
-function isOther(one, other) {
-  return one.label !== other.label || percent(one.share) !== percent(other.share);
-}
+const isOther = (one, other) => one.label !== other.label || percent(one.share) !== percent(other.share);
 
-// `words` is the line of words that they stand at.
-/** @returns {View} */
+/** `words` is the line of words that they stand at. @returns {View} */
 export function makeAnswers({ pick, visit, wantFlips }, words) {
   const box = h("div", { class: "answers", role: "group", "aria-label": "Answers" }),
     line = h("div", {}, words, box);

@@ -2,9 +2,7 @@
 import { pairOf } from "../model/looks.js";
 import { percent } from "../model/numeral.js";
 import { isFirst } from "../model/state.js";
-import { button, choice, h, redraw, write } from "../dom/element.js";
-import { rovingFocus, setTabStop } from "../dom/grid.js";
-import { memoLast } from "../dom/timing.js";
+import { button, choice, h, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 
 // Puts names into a box: Tab leads to one of them, arrow keys to the others.
 export function drawNames(box, texts, take) {
@@ -104,7 +102,6 @@ function numberInA({ pass, toA }, name, index) {
   return inA && pass.number(name, inA);
 }
 
-// The most probable answers, and among them the one that comes next.
 function mostOf(all, shares, next) {
   const isNext = answer => Number(answer === next);
   const ranked = [...all].sort((one, other) => isNext(other) - isNext(one) || shares[other] - shares[one]);
@@ -175,7 +172,6 @@ export function makeNextLetter(tools) {
     listed = null;
   back.ariaLabel = "Delete the last letter";
   for (const each of [back, on, play, how, settings, names]) each.hidden = Boolean(tools.alone);
-
   const drawDrawing = memoLast(([drawing, offered]) => {
     redraw(how, [drawHow(drawing, tools)]);
     redraw(settings, drawSettings(drawing, offered, tools));

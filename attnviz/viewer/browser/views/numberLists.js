@@ -2,10 +2,8 @@
 import { plain } from "../model/latex.js";
 import { digits } from "../model/numeral.js";
 import { pairOf } from "../model/looks.js";
-import { button, h, keepingFocusIn, write } from "../dom/element.js";
-import { makeScroller, rovingFocus, setTabStop } from "../dom/grid.js";
+import { button, h, keepingFocusIn, makeScroller, memoLast, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
-import { memoLast } from "../dom/timing.js";
 import { faceAt } from "./slice.js";
 
 const NONE = "A has no such number.";
@@ -44,12 +42,9 @@ function bothValuesOf(pass, where, look, { name, index }) {
   };
 }
 
-function flagText(flag) {
-  return flag ? "visible" : "hidden";
-}
+const flagText = flag => (flag ? "visible" : "hidden");
 
-// Lists of the numbers around the focus. They stay and change their text, so that they stay scrolled. `acts` are
-// point(slice, position or null) and pick(slice, position).
+// Lists of the numbers around the focus. They stay and change their text, so that they stay scrolled.
 export function makeNumberLists(acts) {
   const box = h("div", { class: "readout" });
   let lists = [];

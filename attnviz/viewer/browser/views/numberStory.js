@@ -1,15 +1,14 @@
 // What a number is made of, in words and as a list of terms, and what wrote it.
 import { digits, fraction } from "../model/numeral.js";
 import { numbersOf } from "../model/rule.js";
-import { h } from "../dom/element.js";
-import { makeScroller, rovingFocus, setTabStop } from "../dom/grid.js";
+import { h, makeScroller, rovingFocus, setTabStop } from "../dom/element.js";
 
 /** The numbers that were unfolded; back(position) is called as one is clicked. @param {Pass} pass @param {string[]} trail */
-export function drawTrail(pass, trail, back) {
-  return h(
+export const drawTrail = (pass, trail, back) =>
+  h(
     "nav",
     { class: "trail", "aria-label": "The numbers that were unfolded" },
-    trail.flatMap((address, position) => {
+    ...trail.flatMap((address, position) => {
       const { name, index } = /** @type {Cell} */ (pass.read(address)),
         current = position === trail.length - 1 ? "true" : null,
         onclick = () => back(position);
@@ -19,7 +18,6 @@ export function drawTrail(pass, trail, back) {
       ];
     }),
   );
-}
 
 /** A number's name and value, and by how much it moved if the pictures show that. @param {Pass} pass @param {Look} look @param {Cell} cell */
 export function titleOf(pass, look, { name, index }) {
@@ -36,16 +34,15 @@ function valueText(pass, name, value) {
 }
 
 /** @param {Piece[]} segments */
-export function drawStory(segments, tools) {
-  return h(
+export const drawStory = (segments, tools) =>
+  h(
     "p",
     { class: "story" },
-    betweenSpaces(segments).flatMap(group => {
+    ...betweenSpaces(segments).flatMap(group => {
       const drawn = group.map(segment => drawSegment(segment, tools));
       return group.some(({ cell }) => cell) ? h("span", { class: "unbroken" }, drawn) : drawn;
     }),
   );
-}
 
 // A browser may break a line at either side of a button, and so between a bracket and its number: here between spaces alone.
 function betweenSpaces(segments) {
@@ -60,11 +57,8 @@ function betweenSpaces(segments) {
 }
 
 /** @param {Piece} segment */
-function drawSegment({ text, cell, style }, { point, inspect }) {
-  return cell
-    ? linkToCell(text, cell, point, () => inspect(cell.name, cell.index))
-    : h("span", { class: style ?? "" }, text);
-}
+const drawSegment = ({ text, cell, style }, { point, inspect }) =>
+  cell ? linkToCell(text, cell, point, () => inspect(cell.name, cell.index)) : h("span", { class: style ?? "" }, text);
 
 // A button with the name of a cell, which lights that up while a pointer or the keyboard is on it, and the other way round.
 function linkToCell(text, { name, index }, point, onclick) {
@@ -74,7 +68,6 @@ function linkToCell(text, { name, index }, point, onclick) {
   return node;
 }
 
-// Lights up the elements of a box that name this cell.
 export function lightUp(box, name, index) {
   for (const each of box.querySelectorAll("[data-cell]"))
     each.classList.toggle("lit", each.dataset.cell === `${name}[${index}]`);
@@ -111,21 +104,15 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
         drawCell("value", digits(value)),
       ),
     );
-  const table = h(
-    "table",
-    { role: "grid", "aria-label": "Terms" },
-    h("tbody", { role: "rowgroup" }, rows),
-    total || null,
-  );
+  const body = h("tbody", { role: "rowgroup" }, rows),
+    table = h("table", { role: "grid", "aria-label": "Terms" }, body, total || null);
   const clickable = links.filter(({ length }) => length);
   setTabStop(clickable.flat(), clickable.flat()[0]);
   rovingFocus(table, () => clickable);
   return makeScroller(h("div", { class: "terms" }, table));
 }
 
-function drawCell(className, content, props = {}) {
-  return h("td", { role: "gridcell", class: className, ...props }, content);
-}
+const drawCell = (className, content, props = {}) => h("td", { role: "gridcell", class: className, ...props }, content);
 
 // Where terms are scrolled, the box ends below a whole line: its total would cut one in two.
 export function showWholeLines(box) {
@@ -144,9 +131,8 @@ export function showWholeLines(box) {
   if (last) scroller.style.maxHeight = `${last + total}px`;
 }
 
-function sorted(lines, order) {
-  return order === "index" ? lines : [...lines].sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
-}
+const sorted = (lines, order) =>
+  order === "index" ? lines : [...lines].sort((one, other) => Math.abs(other.value) - Math.abs(one.value));
 
 const MOST_WRITERS = 6; // with a line each; the others are added up
 
@@ -193,8 +179,8 @@ function keyOf(pass, byKey, head, answer) {
   return ` (from “${pass.document.words.key[places[head][answer]]}” ${digits(values[head * width + answer])})`;
 }
 
-function drawBar(label, value, most) {
-  return h(
+const drawBar = (label, value, most) =>
+  h(
     "li",
     {},
     h("span", { class: "name" }, label),
@@ -205,4 +191,3 @@ function drawBar(label, value, most) {
     ),
     h("span", { class: "value" }, digits(value)),
   );
-}

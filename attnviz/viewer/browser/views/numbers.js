@@ -2,7 +2,7 @@
 import { makeControls } from "./controls.js";
 import { button, h, redraw, write } from "../dom/element.js";
 import { makePiece } from "./pieces.js";
-import { currentFile, setCurrentFile, sendFile } from "../shell/upload.js";
+import { currentFile, sendFile, setCurrentFile } from "../shell/upload.js";
 import { cleanupIfGone } from "../shell/streamlit.js";
 
 const UNREADABLE =
@@ -17,7 +17,6 @@ function mountOwnNumbers(root, url, open) {
   let props, wanted;
   let answers = {};
   root.replaceChildren(drop.element, examples, ...questionForm.elements, ...report.elements);
-
   async function send() {
     const file = currentFile(window),
       request = {},
@@ -87,7 +86,6 @@ function mountOwnNumbers(root, url, open) {
   };
 }
 
-// Where a file is picked or dropped.
 function makeDrop(take) {
   const hint = h("span", { class: "hint" }),
     input = h("input", { type: "file", accept: ".npz,.npy,.safetensors,.csv,.json" }),
@@ -105,14 +103,12 @@ function makeDrop(take) {
   return { element: drop, setHint: text => write(hint, text) };
 }
 
-// The questions that apply to the current file.
 function questionsOn(file, questions) {
   if (!file || file.answers.example || /\.json$/i.test(file.name)) return [];
   const isSingle = /\.(npy|csv)$/i.test(file.name);
   return questions.filter(({ of }) => of === "all" || (of === "single") === isSingle);
 }
 
-// Their boxes, those that are rarely needed below More.
 function makeQuestions(answer) {
   const boxes = [1, 2].map(() => h("div", { class: "settings" })),
     [often, rarely] = boxes.map(box => makeControls(box, answer)),
@@ -121,14 +117,11 @@ function makeQuestions(answer) {
     elements: [boxes[0], more],
     update: (questions, values) => {
       const choices = questions.map(each => ({ kind: "choice", ...each, value: values[each.event] }));
-      often.update(
-        choices.filter(({ rare }) => !rare),
-        false,
+      const { often: usual = [], rarely: others = [] } = Object.groupBy(choices, ({ rare }) =>
+        rare ? "rarely" : "often",
       );
-      rarely.update(
-        choices.filter(({ rare }) => rare),
-        false,
-      );
+      often.update(usual, false);
+      rarely.update(others, false);
       boxes[0].hidden = more.hidden = !choices.length;
     },
   };

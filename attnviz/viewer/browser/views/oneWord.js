@@ -3,8 +3,7 @@ import { isMuted } from "../model/changes.js";
 import { percent } from "../model/numeral.js";
 import { focusOf, isSheet, sourceAt, stepAt } from "../model/state.js";
 import { background, css, textOn } from "../dom/colour.js";
-import { h, redraw, svgElement, write } from "../dom/element.js";
-import { rovingFocus, setTabStop } from "../dom/grid.js";
+import { h, redraw, rovingFocus, setTabStop, svgElement, write } from "../dom/element.js";
 import { makeNumberInput } from "../dom/numberInput.js";
 import { arcsOf, drawArcs } from "./arcs.js";
 import { cacheNoteAt, drawSentences, showsProducts } from "./oneWordCells.js";
@@ -107,34 +106,30 @@ function makeInPlace(set) {
   };
 }
 
-// now() gives {pass, where}.
-function makeActs(tools, now) {
-  return {
-    ...tools,
-    // In self-attention a click selects a word as the query, with Shift as the key, as in the line of words.
-    select: (axis, position, isShifted) => {
-      const { pass, where } = now(),
-        role = axis === "key" && pass.document.words.shared && !isShifted ? "query" : axis;
-      tools.go({ cell: { ...where.cell, [role]: position }, trail: [] });
-    },
-    // Shows the layer before for the word that a key or value comes from.
-    follow: layer => {
-      const { pass, where } = now(),
-        steps = pass.document.steps.filter(({ page, bands }) => page === `words-${layer}` && bands.length),
-        { id: step } = steps[steps.length - 1];
-      tools.go({ step, reveal: null, cell: { ...where.cell, query: where.cell.key }, trail: [] });
-    },
-    trace: from => {
-      const { pass, where } = now(),
-        { bands = [] } = sourceAt(pass, { ...where, from }) ?? {},
-        picked = bands.length ? { picked: bands[bands.length - 1].cells.stage } : {};
-      tools.go({ from, trail: [], ...picked });
-    },
-  };
-}
+const makeActs = (tools, now) => ({
+  ...tools,
+  // In self-attention a click selects a word as the query, with Shift as the key, as in the line of words.
+  select: (axis, position, isShifted) => {
+    const { pass, where } = now(),
+      role = axis === "key" && pass.document.words.shared && !isShifted ? "query" : axis;
+    tools.go({ cell: { ...where.cell, [role]: position }, trail: [] });
+  },
+  // Shows the layer before for the word that a key or value comes from.
+  follow: layer => {
+    const { pass, where } = now(),
+      steps = pass.document.steps.filter(({ page, bands }) => page === `words-${layer}` && bands.length),
+      { id: step } = steps[steps.length - 1];
+    tools.go({ step, reveal: null, cell: { ...where.cell, query: where.cell.key }, trail: [] });
+  },
+  trace: from => {
+    const { pass, where } = now(),
+      { bands = [] } = sourceAt(pass, { ...where, from }) ?? {},
+      picked = bands.length ? { picked: bands[bands.length - 1].cells.stage } : {};
+    tools.go({ from, trail: [], ...picked });
+  },
+});
 
-// `withoutText` leaves out the text beside bands, and bands whose step is still to come, as in a lesson.
-/** @returns {View} */
+/** `withoutText` leaves out the text beside bands, and bands whose step is still to come, as in a lesson. @returns {View} */
 export function makeOneWord(tools, withoutText = false) {
   const opened = new Set(); // the keys of bands with a line for every row
   let shown = null,
@@ -251,11 +246,8 @@ export function makeOneWord(tools, withoutText = false) {
 }
 
 // 0 for an empty or hidden element, without measuring it.
-function heightOf(element) {
-  return element.hidden || !element.childElementCount ? 0 : element.offsetHeight;
-}
+const heightOf = element => (element.hidden || !element.childElementCount ? 0 : element.offsetHeight);
 
-// The address of a cell, and of those that it was computed from.
 function marked(pass, name, index) {
   const sources = pass.cellsOf(name, index).map(each => pass.address(each.name, each.index));
   return [pass.address(name, index), new Set(sources)];

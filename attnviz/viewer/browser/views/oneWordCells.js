@@ -7,8 +7,7 @@ import { drawRuns, runsAt } from "../dom/runs.js";
 import { added, endsOf, factorsAt, isShownBy, productAt, selectedPlace, sumOfProducts } from "./oneWordParts.js";
 import { faceAt, isHidden } from "./slice.js";
 
-// A face is what a cell shows: {kind, text, label, colour, ink, cell, ...}; `label` is for screen readers, `cell` {name, index} is where a
-// click leads.
+// A face is what a cell shows; `label` is for screen readers, `cell` {name, index} is where a click leads.
 const TO_COME = { kind: "to-come", text: "" };
 const HIDDEN_TO_COME = { kind: "to-come hidden", text: "" };
 export const NOTHING = { kind: "blank", text: "" };
@@ -16,31 +15,28 @@ const FAINTEST = 0.12; // of a value's colour, where its attention weight is 0
 
 // The row model: the faces of a part's row, of the row that the others share if `row` is null. `cellsAt` are those under the columns,
 // `leftAt` stands before them, `restAt` is the one of all words without a column, `endsAt` are those at the right.
-export function cellsAt(part, paint, row) {
-  return part.columns.map(column => {
+export const cellsAt = (part, paint, row) =>
+  part.columns.map(column => {
     if (column === null) return NOTHING;
     return row === null ? othersAt(part, paint, [column]) : labelled(part, cellAt(part, paint, row, column));
   });
-}
 
 export function leftAt(part, paint, row) {
   if (row === null) return NOTHING;
   return part.isThere ? labelled(part, numberAt(part.left, paint, row, 0)) : TO_COME;
 }
 
-export function endsAt(part, paint, row) {
-  return endsOf(part).map(({ column, slot, paint: ownPaint = paint, side = part.side, name }) => {
+export const endsAt = (part, paint, row) =>
+  endsOf(part).map(({ column, slot, paint: ownPaint = paint, side = part.side, name }) => {
     if (row === null) return NOTHING;
     if (!part.isWhole) return TO_COME;
     const face = numberAt(slot, ownPaint, row, column);
     return labelled({ side, band: part.band }, name && face.cell ? { ...face, name } : face); // a name where no heading stands over it
   });
-}
 
 // Of two passes a cell says which it is of, and in which band.
-function labelled({ side, band }, face) {
-  return side && face.label ? { ...face, label: `${side}, ${band.label}: ${face.label}` } : face;
-}
+const labelled = ({ side, band }, face) =>
+  side && face.label ? { ...face, label: `${side}, ${band.label}: ${face.label}` } : face;
 
 /** @returns {any} a face */
 function cellAt(part, paint, row, column) {
@@ -52,8 +48,7 @@ function cellAt(part, paint, row, column) {
   return { ...face, ...asStrongAs(factorsAt(paint.pass, part, row, column)[0], value, part, paint) };
 }
 
-// A number of the pass, and its value before any was set by hand.
-/** @returns {any} a face */
+/** A number of the pass, and its value before any was set by hand. @returns {any} a face */
 export function numberAt(slot, paint, row, column) {
   const { name } = slot,
     index = slot.index(row, column),
@@ -73,9 +68,7 @@ export function numberAt(slot, paint, row, column) {
 }
 
 // A hidden key is shown at once, because the mask is given, not computed.
-function toComeAt(slot, pass, index) {
-  return isHidden(slot, pass, index) ? HIDDEN_TO_COME : TO_COME;
-}
+const toComeAt = (slot, pass, index) => (isHidden(slot, pass, index) ? HIDDEN_TO_COME : TO_COME);
 
 // A number of the rule's own array, which is in no stage: clicking it opens the attention weight computed from it.
 function arrayAt({ cells, band: { array, label } }, { pass, look, colours }, column) {
@@ -88,9 +81,7 @@ function arrayAt({ cells, band: { array, label } }, { pass, look, colours }, col
   return { ...face, array, cell: { name, index } };
 }
 
-function coloured(colour) {
-  return { colour: css(colour), ink: css(textOn(colour)) };
-}
+const coloured = colour => ({ colour: css(colour), ink: css(textOn(colour)) });
 
 // Whether any number that a part shows is not computed from the numbers before it.
 export function isMarked(part, paint) {
@@ -98,9 +89,8 @@ export function isMarked(part, paint) {
   return part.cells.stage.overridden.size > 0 && part.rows.some(row => part.columns.some(column => isAt(row, column)));
 }
 
-function areWeightsShown({ attention, selection }, { look, pass }) {
-  return look.shown(attention, pass.indexAt(attention, selection));
-}
+const areWeightsShown = ({ attention, selection }, { look, pass }) =>
+  look.shown(attention, pass.indexAt(attention, selection));
 
 // The colour of a value, as strong as its attention weight.
 function asStrongAs(weight, value, { cells, attention, selection }, { pass, colours }) {
@@ -161,7 +151,6 @@ export function restAt(part, paint, row) {
   };
 }
 
-// The sum of a part's row as text.
 export function sumOf({ cells, band }, { pass, look }) {
   const index = cells.index(0, 0);
   return short(added(band.array ? pass.named(cells.name, band.array, index) : look.pass.row(cells.name, index)));
@@ -169,8 +158,7 @@ export function sumOf({ cells, band }, { pass, look }) {
 
 const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
 
-// The sentence of a part, or its products under the selected column, row by row; the title of slopes or moves where these replace
-// its numbers.
+// The sentence of a part, or its products under the selected column; the title of slopes or moves where these replace its numbers.
 export function drawWords(part, paint, acts) {
   if (!part.isThere || paint.withoutText) return [];
   if (paint.where.present) return showsProducts(part) ? [drawProducts(part, paint)] : [];
@@ -189,19 +177,13 @@ export function drawSentences(parts, paint, acts) {
   );
 }
 
-// Whether a part's products are shown beside its rows.
-export function showsProducts({ multiplies, isTraced, isThere, side }) {
-  return isThere && multiplies && !isTraced && side === undefined;
-}
+export const showsProducts = ({ multiplies, isTraced, isThere, side }) =>
+  isThere && multiplies && !isTraced && side === undefined;
 
-function drawFold({ isLong, others, key }, acts) {
-  return isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
-}
+const drawFold = ({ isLong, others, key }, acts) =>
+  isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
 
-// The title of the numbers that replace those that the sentence is about.
-function titleOf({ cells }, { look }) {
-  return look.titleOf(cells.name);
-}
+const titleOf = ({ cells }, { look }) => look.titleOf(cells.name);
 
 function drawSentence(part, paint) {
   const title = titleOf(part, paint);
@@ -216,9 +198,8 @@ export function runsOf(part, paint, gapAt) {
 }
 
 // The hand-set numbers of a part: in it, at its left and at its right.
-export function setIn({ cells, left, right, leftover, band }, { pass }) {
-  return [...(band.array ? [] : [cells]), left, right, leftover].flatMap(slot => (slot ? setInSlot(pass, slot) : []));
-}
+export const setIn = ({ cells, left, right, leftover, band }, { pass }) =>
+  [...(band.array ? [] : [cells]), left, right, leftover].flatMap(slot => (slot ? setInSlot(pass, slot) : []));
 
 // The gaps in a sentence: the numbers of a row that is still blank, and on a worksheet those of other blank rows.
 function gapsIn(part, look) {

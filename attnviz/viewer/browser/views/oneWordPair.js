@@ -7,8 +7,7 @@ import { isMarked } from "./oneWordCells.js";
 import { endsOf, partsOf, slotted, withRows } from "./oneWordParts.js";
 import { sharedLimit } from "./slice.js";
 
-// {pass, where, look, attention, source, selection, other, slots, all, paint}: `other` is pass A with its own {slots}, null where it
-// isn't shown; `all` are the slots of both whose numbers need room.
+// `other` is pass A with its own {slots}, null where it isn't shown; `all` are the slots of both whose numbers need room.
 export function contentOf({ pass, where, look }, acts, withoutText) {
   const { attention } = stepAt(pass, where),
     source = sourceAt(pass, where),
@@ -92,8 +91,7 @@ function bandsInA(bands, a, pass) {
   return bands.filter(({ band: { cells, left, right } }) => [cells, left, right].filter(Boolean).every(isInA));
 }
 
-// The old value of a number, before any was set by hand; undefined where it did not move.
-/** @param {Pass} pass */
+/** The old value of a number, before any was set by hand; undefined where it did not move. @param {Pass} pass */
 function numbersBefore(pass) {
   const { before } = pass.document,
     old = pass.with(before);
@@ -104,8 +102,7 @@ const ROWS_OF_TWO = 4, // two matrices need twice the rows: of one with more onl
   ROWS_ALONE_OF_TWO = 2;
 const SAME = "same in both";
 
-// One part if A and B agree or one of them is missing, else A's above B's: each with its `side`, "" where it is of both, and a `note` on
-// how far they are apart.
+// One part if A and B agree or one of them is missing, else A's above B's, with a `note` on how far they are apart.
 function pairOf(pass, ofA, b, paint, opened) {
   const { text } = pass.document.other.stages[b.cells.name],
     { unit } = pass.document.words;
@@ -134,7 +131,6 @@ function missingInA(pass, { left, right }) {
   return missing ? pass.stages.get(missing.name).title.toLowerCase() : "such row";
 }
 
-// A's part over B's.
 function bothOf(pass, a, b, { areAll, note, columns }, paint, opened) {
   const shortB = shortened(pass, b, opened),
     isAsLong = b.cells.size[0] === a.cells.size[0],
@@ -152,10 +148,11 @@ function shortened(pass, part, opened) {
   return { ...(isLong && !opened.has(part.key) ? withRows(pass, part, ROWS_ALONE_OF_TWO) : part), isLong };
 }
 
-// A part with a line for every row.
-function withAllRows(part) {
-  return { ...part, rows: [...part.rows, ...part.others].sort((one, other) => one - other), others: [] };
-}
+const withAllRows = part => ({
+  ...part,
+  rows: [...part.rows, ...part.others].sort((one, other) => one - other),
+  others: [],
+});
 
 // The column names of both, A's word first where they differ.
 function namesOf(a, b) {
@@ -186,8 +183,7 @@ function alignedWith(pass, a, b) {
   };
 }
 
-// Of parts of A and of B: {note, cells, ends, areAll, columns: {a, b}}: in words, whether some of their cells, of what is at the
-// right, and all of their cells differ; of an array that is in no stage, the columns that do.
+// Whether some cells of parts of A and of B, of what is at the right, and all cells differ; of an array in no stage, the columns that do.
 function differenceOf(a, b, paint) {
   const { stages } = paint.pass.document.other,
     { text, tolerance, matched, other } = stages[b.cells.name],
@@ -234,9 +230,7 @@ function cellOf({ band, cells }, paint, row, column) {
   return paint.pass.named(cells.name, band.array, cells.index(0, column))[column];
 }
 
-function numberOf({ name, index }, { pass }, row, column) {
-  return pass.number(name, index(row, column));
-}
+const numberOf = ({ name, index }, { pass }, row, column) => pass.number(name, index(row, column));
 
 // How many pairs differ, how many of those are hidden in one pass only, and the largest difference.
 export function noteOn(pairs, tolerance, unit) {

@@ -9,8 +9,7 @@ const MAX_POSITIONS = 16,
 const MAX_ENDS = 8,
   ENDS_KEPT = 6; // the same of results at a row's right
 
-// Each band with its slots in this pass: {..., key, selection, attention, cells, left, right, leftover, isLong, rightColumns};
-// `rightColumns` are the columns of the results that have space.
+// Each band with its slots in this pass; `rightColumns` are the columns of the results that have space.
 export function slotted(pass, { selection, attention }, bands) {
   const slotOf = slot => slot && makeSlice(pass, slot, selection);
   return bands.map(each => {
@@ -53,10 +52,7 @@ export function partsOf(pass, { opened, space, chosenWords }, bands) {
   });
 }
 
-// The space where letters may be small.
-export function amplyFor(words) {
-  return { words, answers: Number.POSITIVE_INFINITY, places: MAX_POSITIONS, rows: MAX_ROWS };
-}
+export const amplyFor = words => ({ words, answers: Number.POSITIVE_INFINITY, places: MAX_POSITIONS, rows: MAX_ROWS });
 
 // A part in which `count` rows have a line of their own: the largest products under the selected column, and the selected row.
 export function withRows(pass, part, count) {
@@ -67,8 +63,7 @@ export function withRows(pass, part, count) {
   return { ...part, rows, others: all.filter(row => !rows.includes(row)) };
 }
 
-// The words that have a column, in order, and those that share one. First come the selected word, then those chosen before, the last
-// first, then those with the largest attention weights, in any of the heads shown.
+// The words that have a column: the selected one, then those chosen before, the last first, then those with the largest attention weights.
 /** @param {Pass} pass */
 function keysOf(pass, bands, space, chosenWords) {
   const part = bands.find(isOfKeys);
@@ -88,8 +83,7 @@ function keysOf(pass, bands, space, chosenWords) {
   return { columns, rest: all.filter(key => !columns.includes(key)) };
 }
 
-// The answers that have a column, the most probable and the words of the sentence, and those that share one.
-/** @param {Pass} pass */
+/** The answers that have a column, the most probable and the words of the sentence, and those that share one. @param {Pass} pass */
 function answersOf(pass, bands, space) {
   const part = bands.findLast(isOfAnswers);
   if (!part) return { columns: [], rest: [] };
@@ -109,17 +103,9 @@ function isRival({ stages, document }, label) {
   return Number(stages.get(model.answers).axes[1].labels.includes(label));
 }
 
-function isOfAnswers({ cells }) {
-  return cells.columns.name === "answer";
-}
-
-function isOfKeys({ cells }) {
-  return cells.columns.name === "key";
-}
-
-function upTo(length) {
-  return Array.from({ length }, (_, position) => position);
-}
+const isOfAnswers = ({ cells }) => cells.columns.name === "answer";
+const isOfKeys = ({ cells }) => cells.columns.name === "key";
+const upTo = length => Array.from({ length }, (_, position) => position);
 
 // Words all have a column. Of many dimensions those do that are largest in the last of the rows that follow each other, and of those
 // alike there (neurons that don't fire) in the row before: all bands show the same.
@@ -157,19 +143,11 @@ function largest(positions, count, ...numbersAt) {
   return kept.sort((one, other) => one - other);
 }
 
-// Whether a word's row is shown, or still to come.
-export function isShownBy(look, { cells, band }) {
-  return look.shown(cells.name, cells.index(0, 0), band.array);
-}
-
-// The selected row and column of a part.
+export const isShownBy = (look, { cells, band }) => look.shown(cells.name, cells.index(0, 0), band.array);
 /** @param {Pass} pass */
-export function selectedPlace(pass, { cells, selection }) {
-  return cells.positionOf(pass.indexAt(cells.name, selection));
-}
+export const selectedPlace = (pass, { cells, selection }) => cells.positionOf(pass.indexAt(cells.name, selection));
 
-// The ends of a row, at its right: the numbers of `rightColumns`, or what it leaves over; of two passes that differ only there,
-// those of both.
+// The numbers of `rightColumns`, or what the row leaves over; of two passes that differ only there, those of both.
 export function endsOf({ rightColumns, right, leftover, ends }) {
   const alone = leftover ? [{ column: 0, slot: leftover, name: leftover.stage.one }] : [];
   return ends ?? [...rightColumns.map(column => ({ column, slot: right })), ...alone];
@@ -189,11 +167,5 @@ export function productAt(pass, part, row, column) {
   return one * other;
 }
 
-// The sum of some rows' products under a column.
-export function sumOfProducts(pass, part, rows, column) {
-  return added(rows.map(row => productAt(pass, part, row, column)));
-}
-
-export function added(numbers) {
-  return numbers.reduce((sum, number) => sum + number, 0);
-}
+export const sumOfProducts = (pass, part, rows, column) => added(rows.map(row => productAt(pass, part, row, column)));
+export const added = numbers => numbers.reduce((sum, number) => sum + number, 0);

@@ -4,8 +4,7 @@ import { hasWords, isOfHeads } from "../model/axes.js";
 import { areApart } from "../model/looks.js";
 import { digits, short } from "../model/numeral.js";
 import { QUESTIONS } from "../model/state.js";
-import { button, h, redraw } from "../dom/element.js";
-import { rovingFocus, setTabStop } from "../dom/grid.js";
+import { button, h, redraw, rovingFocus, setTabStop } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 import { cacheNoteAt, cellsAt, drawWays, endsAt, leftAt, numberAt, restAt, runsOf, sumOf } from "./oneWordCells.js";
 import { added, isShownBy } from "./oneWordParts.js";
@@ -21,10 +20,7 @@ export function isNarrowFrame({ self, top, innerWidth, location }) {
 
 const PHONE = "(max-width: 599px)";
 
-// Whether the view is drawn for a phone.
-export function isOnPhone() {
-  return globalThis.matchMedia(PHONE).matches || isNarrowFrame(globalThis);
-}
+export const isOnPhone = () => globalThis.matchMedia(PHONE).matches || isNarrowFrame(globalThis);
 
 // `acts` are those of the view. Returns {element, update(parts, paint), clear()}.
 export function makePhoneView(acts) {
@@ -136,9 +132,8 @@ function drawResult(part, view) {
 }
 
 // The rows of a matrix that are shown as positions of a vector: all, or the largest of many.
-function rowsAsPositions({ rows, others, cells }) {
-  return cells.size[0] > MAX_POSITIONS ? rows : [...rows, ...others].sort((one, other) => one - other);
-}
+const rowsAsPositions = ({ rows, others, cells }) =>
+  cells.size[0] > MAX_POSITIONS ? rows : [...rows, ...others].sort((one, other) => one - other);
 
 // A vector, what a matrix multiplies, or one vector for each head.
 function drawVectors(part, parts, view) {
@@ -170,16 +165,14 @@ function drawVectors(part, parts, view) {
   });
 }
 
-// Where a head looks most.
 function mostWeightedText({ cells }, { pass }, row) {
   const { labels } = cells.columns,
     weights = labels.map((_, column) => pass.number(cells.name, cells.index(row, column)) ?? 0);
   return `, most from “${labels[weights.indexOf(Math.max(...weights))]}”`;
 }
 
-function sectionOf(part, paint, ...children) {
-  return h("section", { class: part.isLit ? "lit" : "" }, ...sentenceOf(part, paint), ...children);
-}
+const sectionOf = (part, paint, ...children) =>
+  h("section", { class: part.isLit ? "lit" : "" }, ...sentenceOf(part, paint), ...children);
 
 // `positions` are {position, face, id} of those that are shown, of all that `labels` name; a face is null before it is there.
 function drawVector(part, name, labels, positions, view) {
@@ -196,7 +189,6 @@ function drawVector(part, name, labels, positions, view) {
   return h("table", { class: "places", role: "grid" }, caption, h("tbody", {}, ...rows));
 }
 
-// Positions in a row as the first and the last of them.
 function rangeOf(labels) {
   const isRow = labels.every((label, nth) => !nth || Number(label) === Number(labels[nth - 1]) + 1);
   return isRow && labels.length > 1 ? `${labels[0]}–${labels.at(-1)}` : labels.join(", ");
@@ -232,11 +224,7 @@ function drawWords(parts, collected, isFirst, view) {
   );
   const table = h(
     "table",
-    {
-      class: "rows",
-      role: "grid",
-      "aria-label": `${pass.document.words.query[where.cell.query]}: its ${axis.title}`,
-    },
+    { class: "rows", role: "grid", "aria-label": `${pass.document.words.query[where.cell.query]}: its ${axis.title}` },
     drawHead(shown, strip, axis, pass.document.words),
     body,
     ...drawFoot(shown, view),
@@ -288,26 +276,18 @@ function drawWord(axis, position, { pass, where: { cell } }, acts) {
   return h("th", { class: `${asks ? "asks" : ""} ${isChosen ? "chosen" : ""}`, scope: "row" }, act);
 }
 
-// The words that have no row.
 function drawRest(parts, paint) {
   const texts = parts.map(part => restAt(part, paint, 0).text);
   return rowOf(`other ${parts[0].rest.length}`, texts.map(cellOf), "others");
 }
 
-function rowOf(name, cells, className = "", ofName = "") {
-  return h("tr", { class: className }, h("th", { class: ofName, scope: "row" }, name), ...cells);
-}
+const rowOf = (name, cells, className = "", ofName = "") =>
+  h("tr", { class: className }, h("th", { class: ofName, scope: "row" }, name), ...cells);
 
-function cellOf(text) {
-  return h("td", {}, text);
-}
-
+const cellOf = text => h("td", {}, text);
 // The query that the keys below it are to be compared with.
-function drawQuery({ left }, width, paint) {
-  return rowOf(left.stage.one, [drawStrip(left, 0, width, paint)], "asking", "q");
-}
+const drawQuery = ({ left }, width, paint) => rowOf(left.stage.one, [drawStrip(left, 0, width, paint)], "asking", "q");
 
-// The numbers of a slot's column as colours.
 function drawStrip(slot, column, width, paint) {
   const colours = Array.from({ length: slot.size[0] }, (_, row) => numberAt(slot, paint, row, column).colour ?? "");
   const marks = colours.map(colour => {
@@ -372,8 +352,7 @@ function indexInA({ look: { pair } }, name, index, array) {
   return there && pair.look.shown(name, there, array) ? there : null;
 }
 
-// The sentence of a band that is there; nothing of one that has none. Where slopes or what moved stand in place of its
-// numbers, their title.
+// The sentence of a band that is there; where slopes or what moved stand in place of its numbers, their title.
 function sentenceOf(part, paint) {
   const { band, cells, isThere } = part,
     title = paint.look.titleOf(cells.name);
@@ -398,10 +377,7 @@ function drawCell(face, id, { paint, tap, isOpen }) {
   return h("td", {}, act);
 }
 
-// The row below the one that was tapped.
-function drawOpened(width, workings) {
-  return h("tr", { class: "opened" }, h("td", { colSpan: width }, workings));
-}
+const drawOpened = (width, workings) => h("tr", { class: "opened" }, h("td", { colSpan: width }, workings));
 
 // How a number was computed; of an attention weight also what it does to the value in `collected`, the band of the values.
 function drawWorkings({ band: { array } }, { cell: { name, index } }, { paint, acts }, collected) {
@@ -435,11 +411,9 @@ function drawStory(pieces) {
   return spans.length ? [h("p", { class: "story" }, ...spans)] : [];
 }
 
-function isProduct({ lines, between }) {
-  return lines.length > 1 && between === " × " && lines.every(({ cells }) => cells.length === 2);
-}
+const isProduct = ({ lines, between }) =>
+  lines.length > 1 && between === " × " && lines.every(({ cells }) => cells.length === 2);
 
-// The products, one a line, and their sum.
 /** @param {Pass} pass */
 function drawProducts(pass, { lines }, total) {
   const factors = lines[0].cells.map(({ name }) => pass.stages.get(name)),
@@ -458,7 +432,6 @@ function drawProducts(pass, { lines }, total) {
   return tableOf([runsOver, ...factors, "product"], rows, ["sum", "", "", digits(total)]);
 }
 
-// The value that an attention weight multiplies, dimension by dimension.
 function drawValue(pass, { cells }, weight, { key }) {
   const rows = cells.rows.labels.map((label, row) => {
     const value = pass.number(cells.name, cells.index(row, key));
@@ -480,7 +453,6 @@ function tableOf(names, rows, total) {
   );
 }
 
-// Questions about the number that the panel answers.
 function drawQuestions({ ask }) {
   const text = question => `${LABELS[question][0].toUpperCase()}${LABELS[question].slice(1)}?`,
     questions = QUESTIONS.slice(1).map(question => button(text(question), () => ask(question)));

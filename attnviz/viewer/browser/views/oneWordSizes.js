@@ -35,8 +35,7 @@ const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are
 const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
 const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of sentences: of a line, and of the page's; pixels, before lines are less high
 
-// The number of columns that fit beside `others`, wide enough for their letters (see setSizes). In a talk space is kept for the products,
-// so that no column disappears when they come.
+// The columns that fit beside `others` (see setSizes). In a talk space is kept for products, so that no column disappears when they come.
 export function roomForColumns(extent, { others, letters, least, isPaper, withoutText, most = MANY_WORDS, words }) {
   const size = least || (isPaper ? PAPER_PX : words > most ? DIGITS_OF_MANY_PX : SMALLEST_PX),
     width = extent.clientWidth,
@@ -60,9 +59,7 @@ function roomForLines(extent, { parts, above, least, buttons }) {
   return (extent.clientHeight - above - GAP_PX * parts - higher - borders) / (line + SPACING_PX);
 }
 
-function isNarrowPage() {
-  return globalThis.innerWidth <= NARROW_PX;
-}
+const isNarrowPage = () => globalThis.innerWidth <= NARROW_PX;
 
 // The height of the lines without a fixed height, in lines of digits.
 function heightOf(lines) {
@@ -171,13 +168,10 @@ function productsIn(letters, least) {
   return (3 * letters.numbers + PRODUCT) * letters.wide * 0.93 * least; // signs and spaces are narrower than digits
 }
 
-function sentencesIn(width, share = SENTENCES.share) {
-  return Math.max(SENTENCES.leastPx, share * width);
-}
+const sentencesIn = (width, share = SENTENCES.share) => Math.max(SENTENCES.leastPx, share * width);
 
-function labelsIn(width, withoutText = false) {
-  return Math.max(LABELS.leastPx, (withoutText ? LABELS.shareAlone : LABELS.share) * width);
-}
+const labelsIn = (width, withoutText = false) =>
+  Math.max(LABELS.leastPx, (withoutText ? LABELS.shareAlone : LABELS.share) * width);
 
 const MOST_LETTERS = 10; // of a word that its column is as wide as; a longer one ends in dots
 const PX = 100; // a size to measure at
@@ -222,8 +216,7 @@ const WORDS_ON_PHONE = 16, // words that have a row
   MOST_ANSWERS = 11, // columns of them in a talk
   ANSWERS_ON_PHONE = 8; // rows of them beside a text
 
-// The frame of some content: {extent, isPaper, isPhone, letters, least, withoutText}, with the smallest letters of a talk, 0 in none.
-// `extent` is how large its box is: {clientWidth, clientHeight}.
+// The frame of some content, with the smallest letters of a talk, 0 in none; `extent` is {clientWidth, clientHeight} of its box.
 export function frameOf(box, extent, { where, slots, other, all, paint }) {
   const isPaper = Boolean(box.closest(".printed")),
     isPhone = isOnPhone() && !isPaper,

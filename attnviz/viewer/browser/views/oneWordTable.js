@@ -1,17 +1,13 @@
 // The One word view as a table: a header with the words, and a line for each row of a part.
 import { hasWords, isOfHeads, shortNameAt } from "../model/axes.js";
-import { button, h, middlesOf, redraw, write } from "../dom/element.js";
-import { rovingFocus, setTabStop } from "../dom/grid.js";
-import { memoLast } from "../dom/timing.js";
-import { cacheNoteAt, cellsAt, drawWords, endsAt, leftAt, NOTHING, restAt, sumOf } from "./oneWordCells.js";
+import { button, h, memoLast, middlesOf, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
+import { NOTHING, cacheNoteAt, cellsAt, drawWords, endsAt, leftAt, restAt, sumOf } from "./oneWordCells.js";
 import { endsOf, isShownBy, selectedPlace } from "./oneWordParts.js";
 
 const SELECTABLE = new Set(["key", "answer"]);
 const FIRST_COLUMN = "Step"; // over the sentences
 
-function blanks(count) {
-  return Array.from({ length: Math.max(count, 0) }, () => h("td", { class: "blank" }));
-}
+const blanks = count => Array.from({ length: Math.max(count, 0) }, () => h("td", { class: "blank" }));
 
 // The names of a part's columns; `isFirst` is whether it is the first of the table, over the sentences too.
 function makeHeader(part, { partIndex, isFirst, width }, acts) {
@@ -220,9 +216,7 @@ function makeCell({ pick, point, edit }) {
   };
 }
 
-function addressIn(cell) {
-  return cell ? `${cell.name}[${cell.index}]` : "";
-}
+const addressIn = cell => (cell ? `${cell.name}[${cell.index}]` : "");
 
 const CACHE_LINE_PX = 17,
   CACHE_LINE_REM = 1.45; // of the line below, with the space after it (sheet.css); in a talk in rem
@@ -259,8 +253,7 @@ function makeCacheLine(partIndex, width) {
   return made;
 }
 
-// Returns {element, lines(), update(parts, paint, {label, hasCacheLine}), mark(ofB, ofA), setTabStop(address)}; mark() takes of B, and of
-// A, what line.mark() does.
+// mark() takes of B, and of A, what line.mark() does.
 export function makeOneWordTable(acts) {
   const table = h("table", { role: "grid" });
   let lines = [];
@@ -292,7 +285,6 @@ export function makeOneWordTable(acts) {
   };
 }
 
-// The number of columns of parts, but for the last.
 export function widthOf(parts) {
   const columnsOf = part => part.columns.length + Math.min(part.rest.length, 1) + Math.max(endsOf(part).length - 1, 0);
   return Math.max(...parts.map(columnsOf));
@@ -323,11 +315,8 @@ function linesOf(part, above, { partIndex, width, hasCacheLine }, acts) {
   ];
 }
 
-function heightOf({ rows, others }) {
-  return rows.length + (others.length ? 1 : 0);
-}
+const heightOf = ({ rows, others }) => rows.length + (others.length ? 1 : 0);
 
-// Whether the names of a part's columns stand over it.
 function isNamed({ cells, ends }, above) {
   const isOther = above?.cells.columns.name !== cells.columns.name,
     isBelowEnds = Boolean(above?.right?.columns.name) && above.side !== "A";

@@ -1,8 +1,7 @@
 // Two passes, A and B: the settings in which they differ, where they first differ, and by how much.
 import { pairOf } from "../model/looks.js";
 import { COMPARISONS } from "../model/state.js";
-import { button, choice, h, middlesOf, redraw, scaleOf, svgElement, write } from "../dom/element.js";
-import { memoLast } from "../dom/timing.js";
+import { button, choice, h, memoLast, middlesOf, redraw, scaleOf, svgElement, write } from "../dom/element.js";
 
 // The sentences of A and B, with a line from each word to the same one, where these are not in the same order.
 function makeJoinedSentences() {
@@ -83,22 +82,15 @@ export function makePairing(tools) {
   return { element: box, update };
 }
 
-// The announcement as a pass is pinned, or the one compared with it changes; "" without one.
-/** @param {Pass} pass */
+/** The announcement as a pass is pinned, or the one compared with it changes; "" without one. @param {Pass} pass */
 export function pairingText({ document: { other } }) {
   if (!other) return "";
   return other.between.length ? `A and B beside each other. ${other.parted}` : SAME_SO_FAR;
 }
 
 // The settings in which one of two passes differs: of A in position 1, of B in position 2.
-export function sideText({ document }, position) {
-  return textOf(document.other.between, position);
-}
+export const sideText = ({ document }, position) => textOf(document.other.between, position);
+const textOf = (rows, position) => rows.map(each => `${each[0]}: ${each[position]}`).join("; ");
 
-function textOf(rows, position) {
-  return rows.map(each => `${each[0]}: ${each[position]}`).join("; ");
-}
-
-function sideOf(name, rows, position) {
-  return h("span", { class: `side ${name}` }, h("strong", {}, name), " ", textOf(rows, position));
-}
+const sideOf = (name, rows, position) =>
+  h("span", { class: `side ${name}` }, h("strong", {}, name), " ", textOf(rows, position));

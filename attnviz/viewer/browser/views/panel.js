@@ -1,12 +1,10 @@
 // The panel beside the picture: the number in focus, its terms, and what if it were another.
 import { LABELS } from "../../generated/where.js";
 import { changeAt } from "../model/changes.js";
-import { focusOf, homeOf, isFirst, ORDERS, QUESTIONS, slotsOf, stepAt } from "../model/state.js";
-import { button, choice, h, redraw, write } from "../dom/element.js";
-import { makeScroller } from "../dom/grid.js";
+import { ORDERS, QUESTIONS, focusOf, homeOf, isFirst, slotsOf, stepAt } from "../model/state.js";
+import { button, choice, h, makeScroller, memoLast, redraw, write } from "../dom/element.js";
 import { makeNumberInput } from "../dom/numberInput.js";
 import { typesetInPieces } from "../dom/runs.js";
-import { memoLast } from "../dom/timing.js";
 import { drawBothValues } from "./numberLists.js";
 import { drawStory, drawTerms, drawTrail, drawWriters, lightUp, showWholeLines, titleOf } from "./numberStory.js";
 
@@ -60,9 +58,7 @@ function drawMute(pass, { stage, place, index, kind }, { send }) {
 }
 
 // Its text changes as it is pressed: by its name it keeps the keyboard.
-function drawAction(name, text, act) {
-  return button(text, act, "", { "data-act": name });
-}
+const drawAction = (name, text, act) => button(text, act, "", { "data-act": name });
 
 // The list stays open while its numbers are visited, until a number changes or it is closed.
 function makeFlips(tools) {
@@ -141,17 +137,8 @@ function drawChanged({ document: { changes } }, { ask, send }) {
   return h("p", { class: "changed" }, `${count} set by hand. `, seeMoved, drawUndoAll(send));
 }
 
-function drawUndoAll(send) {
-  return button("Undo all", () => send("reset", true));
-}
-
-function drawList(className, items) {
-  return h(
-    "ul",
-    { class: className },
-    items.map(item => h("li", {}, item)),
-  );
-}
+const drawUndoAll = send => button("Undo all", () => send("reset", true));
+const drawList = (className, items) => h("ul", { class: className }, ...items.map(item => h("li", {}, item)));
 
 /** @returns {View} */
 export function makePanel(tools) {
@@ -174,7 +161,6 @@ export function makePanel(tools) {
   const answerSize = new ResizeObserver(() => showWholeLines(answer));
   const drawQuestions = memoLast(ask => redraw(questions, [choice(QUESTIONS, ask, tools.ask, LABELS)]));
   tools.onPoint((...cell) => lightUp(box, ...cell));
-
   /** @type {View["update"]} */
   const update = (pass, where, look) => {
     const focus = focusOf(pass, where),

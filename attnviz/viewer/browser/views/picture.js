@@ -1,10 +1,9 @@
 // The picture of a step: its board or bars, with a legend, for one pass or for two side by side.
 import { digits, short } from "../model/numeral.js";
-import { isSheet, focusOf, slotsOf, stepAt } from "../model/state.js";
+import { focusOf, isSheet, slotsOf, stepAt } from "../model/state.js";
 import { gradient } from "../dom/colour.js";
-import { h } from "../dom/element.js";
+import { h, memoLast } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
-import { memoLast } from "../dom/timing.js";
 import { APART, scrolled, watchSpace } from "../fit/fit.js";
 import { makeBars } from "./bars.js";
 import { makeMatrixGrid } from "./matrixGrid.js";
@@ -51,8 +50,8 @@ function withFewerPositions(pass, cell, make, fits) {
 }
 
 /** @param {Pass} pass */
-function axesOf(pass, cell, pictures, order) {
-  return slicesIn(pictures).flatMap(({ name: stage, side, given: { rows, columns } }) =>
+const axesOf = (pass, cell, pictures, order) =>
+  slicesIn(pictures).flatMap(({ name: stage, side, given: { rows, columns } }) =>
     (side === "A" ? [] : [rows, columns].filter(axis => axis !== null)).map(axis => {
       const shownAxis = pass.stages.get(stage).axes[axis],
         name = axisName(shownAxis);
@@ -63,11 +62,8 @@ function axesOf(pass, cell, pictures, order) {
       };
     }),
   );
-}
 
-function hasCorner([first]) {
-  return first !== undefined && first.grid.length > 1 && first.grid[0][0] === null;
-}
+const hasCorner = ([first]) => first !== undefined && first.grid.length > 1 && first.grid[0][0] === null;
 
 // Sets the corner's size as properties of the styles. `height` is that of the left matrix, which stands at `position` (see fit.js).
 // A property that is set, even to the same value, has everything inside styled anew.
@@ -78,8 +74,7 @@ function setCorner({ style }, top, { x, y, labels }, height) {
   }
 }
 
-// In a talk nobody scrolls: leaves out the last terms that have no space, or while they come one by one the first. Where not even one
-// has space, none is shown.
+// In a talk nobody scrolls: leaves out the last terms that have no space, or while they come one by one the first.
 function foldTerms(around) {
   const terms = around.querySelector(".panel .terms");
   if (!terms) return;
@@ -118,23 +113,20 @@ function legendOf(slices, look, paintOf) {
   };
 }
 
-function drawLegend({ scales, swatches }, colours) {
-  return [
-    ...scales.map(({ kind, scale, ends, symbols }) => {
-      const ramp = h("span", { class: "ramp", style: { background: gradient(scale, colours) } }),
-        bar = h("span", { class: `bar ${scale}` }, h("span", {}, ends[0]), ramp, h("span", {}, ends[1])), // which no line breaks
-        names = symbols.flatMap((symbol, nth) => [nth > 0 && ", ", typeset(symbol)]);
-      return h("span", { class: "scale" }, kind, names.length > 0 && h("span", { class: "symbols" }, names), bar);
-    }),
-    ...swatches.map(([kind, text]) =>
-      h("span", { class: "scale" }, h("span", { class: `swatch ${kind}` }), h("span", {}, text)),
-    ),
-  ];
-}
+const drawLegend = ({ scales, swatches }, colours) => [
+  ...scales.map(({ kind, scale, ends, symbols }) => {
+    const ramp = h("span", { class: "ramp", style: { background: gradient(scale, colours) } }),
+      bar = h("span", { class: `bar ${scale}` }, h("span", {}, ends[0]), ramp, h("span", {}, ends[1])), // which no line breaks
+      names = symbols.flatMap((symbol, nth) => [nth > 0 && ", ", typeset(symbol)]);
+    return h("span", { class: "scale" }, kind, names.length > 0 && h("span", { class: "symbols" }, names), bar);
+  }),
+  ...swatches.map(([kind, text]) =>
+    h("span", { class: "scale" }, h("span", { class: `swatch ${kind}` }), h("span", {}, text)),
+  ),
+];
 
-function hasApart(slice, { isApart }) {
-  return Boolean(isApart) && slice.side === "B" && indicesOf(slice).some(index => isApart(slice.name, index));
-}
+const hasApart = (slice, { isApart }) =>
+  Boolean(isApart) && slice.side === "B" && indicesOf(slice).some(index => isApart(slice.name, index));
 
 function hasMarked(slice, { pass }) {
   if (!pass.stages.get(slice.name).overridden.size) return false;
@@ -153,8 +145,7 @@ const HIGHER = [1.5, 2, 2.5, 3]; // than the space in a small window, whose matr
 /** @type {Record<"press" | "over" | "toggle", (...at: unknown[]) => unknown>} */
 const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
 
-// Presses in its cells go to the brush, too, if there is one. It is hidden at first: it would take its share of the page while what
-// stands before it finds its size.
+// Presses in its cells go to the brush, too. It is hidden at first: it would take its share of the page while what stands before it is sized.
 export function makePicture(tools, brush = NO_BRUSH) {
   const bars = makeBars(tools),
     legend = h("div", { class: "legend" });
@@ -178,7 +169,6 @@ export function makePicture(tools, brush = NO_BRUSH) {
   );
   const box = h("section", { class: "picture", "aria-label": "The picture", hidden: true }, board.element, legend);
   let shown, pointed;
-
   const writeLegend = memoLast(([entries, colours]) => legend.replaceChildren(...drawLegend(entries, colours)));
   const isTooLow = memoLast(([, [, height]]) => legend.offsetHeight > height); // a corner for the legend
   const mark = () => board.mark(shown, pointed ?? focusOf(shown.pass, shown.where), Boolean(pointed));

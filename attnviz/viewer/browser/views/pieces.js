@@ -24,32 +24,17 @@ export function drawMatrix({ caption, rows, columns, values, texts, limit, colou
     });
     return h("tr", { class: rowStarts.includes(row) ? "first" : "" }, namesBeside(rows, row), cells);
   });
-  const table = h(
-    "table",
-    { class: "matrix" },
-    h("caption", {}, caption),
-    headOf(rows, columns),
-    h("tbody", {}, lines),
-  );
-  return scrolled(table, caption);
+  const parts = [h("caption", {}, caption), headOf(rows, columns), h("tbody", {}, lines)];
+  return scrolled(h("table", { class: "matrix" }, parts), caption);
 }
 
-// Words and numbers in rows below a head.
 function drawTable({ head, rows }) {
-  const lines = rows.map(texts =>
-      h(
-        "tr",
-        {},
-        texts.map(text => h("td", {}, text)),
-      ),
-    ),
+  const lines = rows.map(texts => h("tr", {}, ...texts.map(text => h("td", {}, text)))),
     names = head.map(text => heading("col", text));
   return h("table", { class: "plain" }, h("thead", {}, h("tr", {}, names)), h("tbody", {}, lines));
 }
 
-function heading(scope, text, props = {}) {
-  return h("th", { scope, ...props }, h("span", {}, text));
-}
+const heading = (scope, text, props = {}) => h("th", { scope, ...props }, h("span", {}, text));
 
 // The names of the axis, of its blocks and of the columns, a line each.
 function headOf(rows, { title, blocks, labels }) {
@@ -60,11 +45,7 @@ function headOf(rows, { title, blocks, labels }) {
     blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })),
     labels.map(label => heading("col", label, { class: isLong(label) ? "long" : "" })),
   ].filter(({ length }) => length);
-  return h(
-    "thead",
-    {},
-    lines.map(cells => h("tr", {}, h("td", { colSpan }), cells)),
-  );
+  return h("thead", {}, ...lines.map(cells => h("tr", {}, h("td", { colSpan }), cells)));
 }
 
 // The names that begin in a row: what the rows count, their block, and the row's own.
@@ -93,9 +74,8 @@ function scrolled(table, name) {
 }
 
 // actions: {choose(event, value), open(door)}.
-export function makePiece(piece, actions) {
-  return piece.kind === "choice" ? makeChoice(piece, actions) : { element: KINDS[piece.kind](piece, actions) };
-}
+export const makePiece = (piece, actions) =>
+  piece.kind === "choice" ? makeChoice(piece, actions) : { element: KINDS[piece.kind](piece, actions) };
 
 const KINDS = {
   heading: ({ level, text }) => h(`h${level}`, {}, text),
@@ -106,15 +86,13 @@ const KINDS = {
     h(
       "div",
       { class: "beside" },
-      columns.map(pieces => h("div", { class: `of-${pieces.at(-1).kind}` }, drawAll(pieces, actions))),
+      ...columns.map(pieces => h("div", { class: `of-${pieces.at(-1).kind}` }, drawAll(pieces, actions))),
     ),
   matrix: drawMatrix,
   table: drawTable,
 };
 
-function drawAll(pieces, actions) {
-  return pieces.map(piece => KINDS[piece.kind](piece, actions));
-}
+const drawAll = (pieces, actions) => pieces.map(piece => KINDS[piece.kind](piece, actions));
 
 /** A button that opens another page, with a sentence about it. @param {import("../../generated/contract").DoorButton} door */
 function drawDoor({ door, label, runs }, { open }) {

@@ -1,17 +1,7 @@
 // What is printed: all steps, or a worksheet with blanks, chosen in a dialog.
 import { isHeaded, isOfHeads } from "../model/axes.js";
-import {
-  isOfSheet,
-  layerOfPage,
-  pagesOf,
-  visibleRows,
-  atStep,
-  focusOf,
-  isFirst,
-  QUESTIONS,
-  stepAt,
-  stepsOf,
-} from "../model/state.js";
+import { QUESTIONS, atStep, focusOf, isFirst, stepAt, stepsOf } from "../model/state.js";
+import { isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { coloursOf } from "../dom/colour.js";
 import { button, h } from "../dom/element.js";
@@ -35,15 +25,8 @@ export function worksheetStarts(pass, where) {
 /** shown(stage, index, array) of a look that leaves out everything from those bands on. @param {Pass} pass @param {Where} where */
 function shownBefore(pass, where, start) {
   const layers = Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)),
-    leftOut = new Set(
-      Object.values(layers).flatMap((pages = []) =>
-        keysFrom(
-          pass,
-          start,
-          pages.flatMap(({ id }) => bandsOf(pass, where, id)),
-        ),
-      ),
-    );
+    bands = Object.values(layers).map((pages = []) => pages.flatMap(({ id }) => bandsOf(pass, where, id))),
+    leftOut = new Set(bands.flatMap(each => keysFrom(pass, start, each)));
   return (name, index, array = "") =>
     !leftOut.has(keyOf(name, array)) || (isHeaded(pass.stages.get(name)) && index[0] !== where.cell.head);
 }
@@ -65,9 +48,7 @@ function besideTheLargest(pass, where, shown) {
   return { ...where, cell: { ...where.cell, ...key, ...answer } };
 }
 
-function bandsOf(pass, where, step) {
-  return visibleRows(pass, { ...where, step, reveal: null }).map(({ band }) => band);
-}
+const bandsOf = (pass, where, step) => visibleRows(pass, { ...where, step, reveal: null }).map(({ band }) => band);
 
 // Of a layer's bands from one on: their rows, what the heads make of them, what those add up to, and what is carried on to be multiplied.
 function keysFrom(pass, start, bands) {
@@ -83,48 +64,28 @@ function keysFrom(pass, start, bands) {
 }
 
 // A row with a sentence is worked out; one without, as what came in, is only there to be added.
-function isWorkedOut({ cells, sentence }) {
-  return cells.rows === null && sentence.length > 0;
-}
-
-function keyOf(stage, array) {
-  return `${stage} ${array}`;
-}
+const isWorkedOut = ({ cells, sentence }) => cells.rows === null && sentence.length > 0;
+const keyOf = (stage, array) => `${stage} ${array}`;
 
 // Draws the sheets into `pages`, with numbers left out from the bands labelled `start` on, and then complete.
 function drawSheets(pages, { pass, where, colours }, start) {
-  const copies = start
-      ? [
-          { name: "Worksheet", start },
-          { name: "Key", start: "" },
-        ]
-      : [{ name: "", start: "" }],
+  const complete = { name: start && "Key", start: "" },
+    copies = start ? [{ name: "Worksheet", start }, complete] : [complete],
     steps = pagesOf(pass);
   copies.forEach((copy, nth) => {
     steps.forEach(({ id }, position) => {
       const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false },
-        complete = { ...onSheet, ...atStep(pass, onSheet, id), picked: "" },
+        usual = { ...onSheet, ...atStep(pass, onSheet, id), picked: "" },
         isWorksheet = copy.start !== "",
-        shown = isWorksheet ? shownBefore(pass, complete, copy.start) : () => true,
-        at = isWorksheet ? besideTheLargest(pass, complete, shown) : complete,
+        shown = isWorksheet ? shownBefore(pass, usual, copy.start) : () => true,
+        at = isWorksheet ? besideTheLargest(pass, usual, shown) : usual,
         sheet = makeOneWord(INERT),
         foot = drawFoot(pass, nth * steps.length + position + 1, copies.length * steps.length);
-      pages.append(
-        h(
-          "section",
-          { class: "printed of-sheet" },
-          drawHead(pass, at, copy.name),
-          drawWords(pass, at),
-          sheet.element,
-          foot,
-        ),
-      );
-      const look = { ...lookAt(pass, at, false), shown, isWorksheet, colours };
-      sheet.update(
-        pass,
-        at,
-        withPair(look, pass, at, () => shown),
-      );
+      const parts = [drawHead(pass, at, copy.name), drawWords(pass, at), sheet.element, foot],
+        alone = { ...lookAt(pass, at, false), shown, isWorksheet, colours },
+        look = withPair(alone, pass, at, () => shown);
+      pages.append(h("section", { class: "printed of-sheet" }, parts));
+      sheet.update(pass, at, look);
     });
   });
 }
@@ -155,7 +116,7 @@ function drawWords({ document: { words } }, { cell }) {
   return h(
     "p",
     { class: "sentence-whole" },
-    words.query.flatMap((text, position) => word(text, position === cell.query ? "strong" : "span")),
+    ...words.query.flatMap((text, position) => word(text, position === cell.query ? "strong" : "span")),
     keys,
   );
 }
@@ -165,12 +126,8 @@ function drawFoot({ document: { caption, changes, other } }, nth, count) {
   const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "",
     settingsOfA = other?.between.map(([name, one]) => `${name}: ${one}`).join("; "),
     ofA = other ? ` A beside it: ${settingsOfA}. ${other.parted}` : "";
-  return h(
-    "footer",
-    {},
-    h("span", {}, `${caption}${set}${ofA}`),
-    h("span", { class: "place" }, `Page ${nth} of ${count}`),
-  );
+  const page = h("span", { class: "place" }, `Page ${nth} of ${count}`);
+  return h("footer", {}, h("span", {}, `${caption}${set}${ofA}`), page);
 }
 
 // print(start) prints, with the numbers left out from that band on if there is one.
@@ -181,21 +138,11 @@ export function makePrintDialog(print) {
     close();
     run();
   };
-  const label = h("label", {}, "Numbers left out from ", start, " on"),
-    complete = button(
-      "With all numbers",
-      printing(() => print()),
-      "primary",
-    ),
-    worksheet = h(
-      "p",
-      {},
-      button(
-        "Worksheet and key",
-        printing(() => print(start.value)),
-      ),
-      label,
-    );
+  const printAll = printing(() => print()),
+    printWorksheet = printing(() => print(start.value)),
+    label = h("label", {}, "Numbers left out from ", start, " on"),
+    complete = button("With all numbers", printAll, "primary"),
+    worksheet = h("p", {}, button("Worksheet and key", printWorksheet), label);
   const box = h(
     "dialog",
     { class: "print-dialog asks", "aria-label": "Print" },
@@ -220,8 +167,7 @@ export function makePrintDialog(print) {
 const INERT = { go: () => {}, point: () => {}, pick: () => {}, keyMoved: () => {}, onPoint: () => {}, set: () => {} };
 const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 
-// Puts the pages into `root` when the browser is about to print, and removes them afterwards; now() is {pass, where}.
-// Returns {print(start), end()}: numbers of the sheet may be left out from a band on, for that once.
+// Puts the pages into `root` when the browser prints, and removes them afterwards. print(start) leaves numbers out from a band on, for that once.
 export function makePrinter(window, root, now) {
   const pages = h("div", { class: "pages" }),
     paper = new window.CSSStyleSheet(), // a shadow tree's styles can't set the page
@@ -306,14 +252,11 @@ function drawStep(columns, draw) {
   draw(columns, false);
 }
 
-function isUnwritten(page) {
-  return Boolean(page.querySelector(".unwritten"));
-}
+const isUnwritten = page => Boolean(page.querySelector(".unwritten"));
 
 // The columns of a step's pictures, as [picture, column].
-function columnsOf({ pictures }) {
-  return pictures.flatMap(({ grid }, picture) => grid[0].map((_, column) => [picture, column]));
-}
+const columnsOf = ({ pictures }) =>
+  pictures.flatMap(({ grid }, picture) => grid[0].map((_, column) => [picture, column]));
 
 function partOf({ pictures }, columns) {
   const parts = pictures.map(({ grid, ...picture }, position) => {

@@ -9,8 +9,7 @@ const ONLY_HERE =
   "This address only works on this computer. To let others join, restart with `attnviz --address 0.0.0.0` and open the address it prints.";
 const QUIET = 4; // modules that are white around a code, by the standard
 
-// The address that a code holds, and the notice on it: {address, notices}; no address where even the shortest is too long.
-// An address is ASCII.
+// The address that a code holds, in ASCII, and the notice on it; no address where even the shortest is too long.
 export function codedOf(link) {
   const url = new URL(link),
     notices = [];
@@ -27,15 +26,13 @@ export function codedOf(link) {
   return { address: url.href, notices };
 }
 
-// The dark modules of a text's code: {size, isDark(x, y)}. One run of bytes, which every reader knows, with the strongest error
-// correction that makes the code no larger.
+// One run of bytes, which every reader knows, with the strongest error correction that makes the code no larger.
 export function modulesOf(text) {
   const { size, get } = generate(mode.ascii(text));
   return { size, isDark: get };
 }
 
-// open() shows the code of the current address, if it can be linked to; close() returns whether it was shown. A click closes it too.
-// `openClass` opens a class that follows, if that is possible.
+// open() shows the code of the current address, if it can be linked to; `openClass` opens a class that follows, if that is possible.
 export function makeQrCode(window, isLinked = true, openClass = null) {
   const box = h("dialog", { class: "qr-code", "aria-label": "QR code of this page", onclick: () => box.close() });
   let parameters = {};
@@ -63,7 +60,6 @@ export function makeQrCode(window, isLinked = true, openClass = null) {
   };
 }
 
-// The code of a text, as a picture.
 export function drawCode(text) {
   const { size, isDark } = modulesOf(text),
     all = size + 2 * QUIET,

@@ -1,8 +1,7 @@
 // The settings above a view, and the panel with rarely changed settings and the keyboard shortcuts.
 import { makeControls, makeSwitch } from "./controls.js";
-import { h, button } from "../dom/element.js";
+import { button, h, makePopover } from "../dom/element.js";
 import { areLettersKept, areLettersOn, turnLetters } from "../model/shortcuts.js";
-import { makePopover } from "../dom/popup.js";
 
 /** @type {[string[], string][]} */
 const KEYS = [
@@ -36,15 +35,8 @@ function makeKeys() {
     const keys = names.flatMap((name, nth) => [nth > 0 && " or ", h("kbd", {}, name)]);
     return [h("dt", {}, keys), h("dd", {}, effect)];
   });
-  const title = h("p", { class: "name" }, "Keyboard");
-  const box = h(
-    "div",
-    { class: "keys", role: "group", "aria-label": "Keyboard" },
-    title,
-    h("dl", {}, listed),
-    letters.element,
-  );
-  return { element: box, update };
+  const content = [h("p", { class: "name" }, "Keyboard"), h("dl", {}, listed), letters.element];
+  return { element: h("div", { class: "keys", role: "group", "aria-label": "Keyboard" }, content), update };
 }
 
 function makeMore(act) {
@@ -67,8 +59,7 @@ function makeMore(act) {
   };
 }
 
-// act(event, value) is called for each change, in the order of what was done: typed text goes before what is picked next.
-// update(message, isWaiting) shows the settings; isWaiting says that there are actions without a reply.
+// act(event, value) is called in the order of what was done: typed text goes before what is picked next.
 export function makeSettings(act) {
   const box = h("div", { class: "settings", role: "group", "aria-label": "Settings" });
   const send = () => {

@@ -57,14 +57,8 @@ function ordered(axis, order) {
 }
 
 // Identifies an axis: the same for all stages that have it.
-export function axisName({ coordinates }) {
-  return coordinates.map(([name]) => name).join(".");
-}
-
-// All slices of pictures {grid}, row by row.
-export function slicesIn(pictures) {
-  return pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
-}
+export const axisName = ({ coordinates }) => coordinates.map(([name]) => name).join(".");
+export const slicesIn = pictures => pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
 
 // {lengths, counted, some}: how long its axes are, what they count, and how many of each are shown, if some are left out.
 export function shapeOf({ size, given, stage, rows, columns }) {
@@ -76,9 +70,7 @@ export function shapeOf({ size, given, stage, rows, columns }) {
 }
 
 // The width of the band of one head where heads lie side by side on an axis, else 0.
-export function bandOf({ coordinates }) {
-  return coordinates.length > 1 ? coordinates.at(-1)[1] : 0;
-}
+export const bandOf = ({ coordinates }) => (coordinates.length > 1 ? coordinates.at(-1)[1] : 0);
 
 // The symbol of one head; of the whole stage, if its heads lie side by side; with `_i`, if each has a row of its own.
 function symbolOf(latex, axes, head, isTransposed) {
@@ -106,14 +98,11 @@ export function faceAt(slice, paint, row, column) {
 }
 
 // A key is hidden in the scores, in the attention weights, and in the mask itself.
-export function isHidden({ name, stage }, pass, index) {
-  return stage.scale === "flag" ? pass.number(name, index) === 0 : pass.isHidden(name, index);
-}
+export const isHidden = ({ name, stage }, pass, index) =>
+  stage.scale === "flag" ? pass.number(name, index) === 0 : pass.isHidden(name, index);
 
 // The scale of a slice's colours: slopes, and differences, share one.
-export function scaleOf({ name, stage }, { look, limit }) {
-  return look.titleOf(name) ? { scale: "signed", limit } : stage;
-}
+export const scaleOf = ({ name, stage }, { look, limit }) => (look.titleOf(name) ? { scale: "signed", limit } : stage);
 
 // The end of the scale that slopes or differences share: the largest of those that are shown.
 export function sharedLimit(slices, { pass, titleOf }) {
@@ -127,6 +116,5 @@ export function sharedLimit(slices, { pass, titleOf }) {
   return limit || 1;
 }
 
-export function indicesOf({ size: [rows, columns], index }) {
-  return Array.from({ length: rows * columns }, (_, nth) => index(Math.floor(nth / columns), nth % columns));
-}
+export const indicesOf = ({ size: [rows, columns], index }) =>
+  Array.from({ length: rows * columns }, (_, nth) => index(Math.floor(nth / columns), nth % columns));

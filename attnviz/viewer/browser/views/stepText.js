@@ -1,13 +1,10 @@
-// The text of a step: its sentences, formula and shapes, the welcome, and at a talk's end the offer of another
-// sentence.
+// The text of a step: its sentences, formula and shapes, the welcome, and at a talk's end the offer of another sentence.
 import { ofHead } from "../model/latex.js";
 import { pairOf } from "../model/looks.js";
 import { offeredAt } from "../model/route.js";
 import { isFirst, sourceAt, stepAt, stepsOf } from "../model/state.js";
-import { button, h, write } from "../dom/element.js";
-import { makeScroller } from "../dom/grid.js";
+import { button, h, makeScroller, memoLast, write } from "../dom/element.js";
 import { drawRuns, runsAt, typeset, typesetInPieces } from "../dom/runs.js";
-import { memoLast } from "../dom/timing.js";
 import { nameOf } from "./diagram.js";
 
 function drawShapes({ stages, symbol }, head) {

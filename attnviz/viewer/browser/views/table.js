@@ -1,14 +1,10 @@
-// The parts of a matrix around and behind its cells: headings, caption, and the table that screen readers and the
-// keyboard use.
+// The parts of a matrix around and behind its cells: headings, caption, and the table that screen readers and the keyboard use.
 import { plain } from "../model/latex.js";
-import { h } from "../dom/element.js";
+import { h, memoLast } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
-import { memoLast } from "../dom/timing.js";
 import { bandOf, faceAt, shapeOf } from "./slice.js";
 
-export function titleOf({ name, stage }, look) {
-  return look.titleOf(name) || stage.title;
-}
+export const titleOf = ({ name, stage }, look) => look.titleOf(name) || stage.title;
 
 // The name of a matrix for screen readers.
 export function spoken(slice, look) {
@@ -142,9 +138,7 @@ function makeCell(row, column) {
   return h("td", { role: "gridcell", tabIndex: -1, "data-row": row, "data-column": column }, ""); // its text node stays
 }
 
-function positionOf({ dataset }) {
-  return [Number(dataset.row), Number(dataset.column)];
-}
+const positionOf = ({ dataset }) => [Number(dataset.row), Number(dataset.column)];
 
 // Writes only what is new: most updates leave most cells as they are, and others the kinds of most.
 function drawCell(cell, { kind, text, colour = "", ink = "", marked = false, apart = false }, place, drawn) {

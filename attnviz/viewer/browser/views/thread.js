@@ -1,10 +1,8 @@
 // The line over the picture: the sentence, the attention weights of its words as arcs, and the model's answer.
 import { isMuted } from "../model/changes.js";
-import { percent, PERCENTS } from "../model/numeral.js";
+import { PERCENTS, percent } from "../model/numeral.js";
 import { focusOf, isFirst, slotsOf, stepAt, withHead } from "../model/state.js";
-import { h, middlesOf, roomy, svgElement, write } from "../dom/element.js";
-import { rovingFocus, setTabStop } from "../dom/grid.js";
-import { memoLast } from "../dom/timing.js";
+import { h, memoLast, middlesOf, roomy, rovingFocus, setTabStop, svgElement, write } from "../dom/element.js";
 import { arcsOf, drawArcs } from "./arcs.js";
 import { nameOf } from "./diagram.js";
 import { makeAnswers } from "./modelAnswer.js";
@@ -40,7 +38,6 @@ export function makeThread(tools) {
   let shown = null,
     pointed = null,
     threadState = null; // what was written last
-
   // In self-attention a click selects the query, with Shift the key; in cross-attention each line has its own role.
   function pick(line, position, isShifted) {
     const { pass, where } = shown,
@@ -143,8 +140,7 @@ function makePurpose() {
   };
 }
 
-// What the thread shows: the selected cell, whether it has the step to itself, whether its words stand in several lines,
-// and the two layers, or the other pass, whose arcs are both there.
+// What the thread shows: the selected cell, and the two layers, or the other pass, whose arcs are both there.
 function threadStateOf({ pass, where, look }, pointed) {
   const { shared, query } = pass.document.words,
     step = stepAt(pass, where),
@@ -159,11 +155,9 @@ function threadStateOf({ pass, where, look }, pointed) {
   return { pass, where, look, pointed, step, cell, isLarge, isLong, pair, passA };
 }
 
-// The last two of several layers: {name, attention, purpose}; null where there is one.
-/** @param {Pass} pass */
-function lastTwoLayers({ document: { layers } }) {
-  return layers.length > 1 ? layers.map((layer, nth) => ({ ...layer, name: nameOf(nth + 1) })).slice(-2) : null;
-}
+/** The last two of several layers: {name, attention, purpose}; null where there is one. @param {Pass} pass */
+const lastTwoLayers = ({ document: { layers } }) =>
+  layers.length > 1 ? layers.map((layer, nth) => ({ ...layer, name: nameOf(nth + 1) })).slice(-2) : null;
 
 // The attention weight under a key's word; with `nth` 1, the other pass's.
 function weightText({ pass, where, look, step: { arcs, attention }, cell, isLarge, passA }, key, nth = 0) {
@@ -215,7 +209,6 @@ function arcsOfLayerBefore(pass, look, attention, cell, arcs, focus) {
   });
 }
 
-// The arcs of pass A, over the words of B.
 function arcsOfPassA({ pass, where: { cell }, look, toB }, attention) {
   if (!pass.stages.has(attention)) return [];
   return arcsOf(pass, look, attention, cell).flatMap(arc => {
@@ -248,15 +241,11 @@ function makeWords(name, { pick, inspect }) {
       words = texts.map(makeWord);
       list.ariaDescription = `Enter asks about a ${unit}, Shift and Enter about its share`;
       list.replaceChildren(...words);
-      list.style.setProperty(
-        "--letters",
-        total(n => 0.5 + 0.55 * n),
-      );
+      const letters = total(n => 0.5 + 0.55 * n),
+        ems = total(n => 1.1 + 0.55 * Math.max(n, PERCENT_LETTERS));
+      list.style.setProperty("--letters", letters);
       list.style.setProperty("--in-line", PERCENT_LETTERS + total(n => 0.95 + 0.5 * n));
-      list.style.setProperty(
-        "--ems",
-        total(n => 1.1 + 0.55 * Math.max(n, PERCENT_LETTERS)),
-      );
+      list.style.setProperty("--ems", ems);
     },
     // `held` is the selected key, whichever one points at: pointing moves no word. textAt(position, nth) is of the pass `nth`.
     light({ query, key, held }, textAt) {

@@ -1,14 +1,11 @@
 // The toolbar: one step on or back, play, the views, what to compare with, and the menu of ways out.
 import { LABELS } from "../../generated/where.js";
-import { hasSheet, isOfSheet, isSheet, ROUTES, stepAt } from "../model/state.js";
+import { ROUTES, hasSheet, isOfSheet, isSheet, stepAt } from "../model/state.js";
 import { areLettersOn } from "../model/shortcuts.js";
 import { SPEEDS } from "../model/route.js";
 import { revealsOf } from "../model/address.js";
-import { button, choice, h, redraw, write } from "../dom/element.js";
-import { makeScroller } from "../dom/grid.js";
+import { afterFrame, button, choice, h, makePopover, makeScroller, memoLast, redraw, write } from "../dom/element.js";
 import { copyLink } from "../dom/link.js";
-import { makePopover } from "../dom/popup.js";
-import { afterFrame, memoLast } from "../dom/timing.js";
 import { bytesOf, sizeText } from "./download.js";
 
 // act(name, message) reaches the server.
@@ -94,7 +91,6 @@ export function makeToolbar(play, props) {
     shown = [views, routes, compare.button, compare.panel, presenting],
     shared = [inClass, copy, qrCode, printed, page, collecting],
     box = h("div", { class: "toolbar" }, playing, shown, shared, numpy, status);
-
   const drawRoutes = memoLast(route => redraw(routes, [choice(ROUTES, route, choose, LABELS)]));
   const drawViews = memoLast(([view, unit]) => {
     const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
@@ -128,9 +124,7 @@ export function makeToolbar(play, props) {
 }
 
 // Whether the page is in a frame that may not affect the page around it, as in a notebook.
-function isSandboxed({ self, top, origin }) {
-  return self !== top && origin === "null";
-}
+const isSandboxed = ({ self, top, origin }) => self !== top && origin === "null";
 
 function nameSize(page, bytes) {
   write(page, `↓ Page, ${sizeText(bytes)}`);

@@ -1,10 +1,8 @@
 // What a view can do on a click, a key or a stroke: select, unfold, set numbers, paint the mask.
-import { isSheet, atCell, focusAddress, inspected, MOVES, stepAt, unfolded } from "../model/state.js";
-import { button, choice, h, redraw, write } from "../dom/element.js";
-import { oncePerFrame } from "../dom/timing.js";
+import { MOVES, atCell, focusAddress, inspected, isSheet, stepAt, unfolded } from "../model/state.js";
+import { button, choice, h, oncePerFrame, redraw, write } from "../dom/element.js";
 
-// now() returns {pass, where}; go(parts) changes where, preview(parts) does so without writing the address yet. `requests` and `send`
-// reach the server; without a server, `alone` is the notice.
+// preview(parts) changes where without writing the address yet. `requests` and `send` reach the server; without one, `alone` is the notice.
 export function makeTools({ go, preview, now, send, alone, requests, show }) {
   const listeners = new Set();
   const point = (name, index) => {
@@ -22,8 +20,7 @@ export function makeTools({ go, preview, now, send, alone, requests, show }) {
       requests.begin("slopes", asked, later => later.document.slopes?.of === asked);
   };
   const pick = (name, index) => move((pass, where) => atCell(pass, where, name, index));
-  // Selects the cell that an arrow key led to, once a frame, because a held key repeats faster. Slopes belong to the one number that
-  // they were computed for: there a key only points.
+  // Once a frame, because a held key repeats faster. Slopes belong to the one number that they were computed for: there a key only points.
   const keyMoved = oncePerFrame((name, index) => {
     if (now().where.ask !== MOVES) move((pass, where) => atCell(pass, where, name, index), preview);
   });
@@ -75,8 +72,7 @@ const ALL = "all heads",
 const HINT = "Click or drag cells of the mask, or press Space, to hide or show a key.";
 const NEAR = ["scaled", "masked", "attention"]; // the stages in whose steps painting can begin
 
-// Returns {element, update(pass, where, look), press(slice, index), over(slice, index), toggle(slice, index)}; `index` is a cell's, or
-// null. toggle returns whether the cell can be painted.
+// `index` is a cell's, or null. toggle returns whether the cell can be painted.
 export function makeBrush(tools) {
   const heads = h("span"),
     begin = button("Paint the mask", () => tools.send("paint", true)),

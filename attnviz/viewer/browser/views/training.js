@@ -1,9 +1,8 @@
 // The training view: a slider over the checkpoints of a model, its loss curves and its parameters.
-import { grouped, percent, PERCENTS, short } from "../model/numeral.js";
+import { PERCENTS, grouped, percent, short } from "../model/numeral.js";
 import { isFirst } from "../model/state.js";
 import { background, css, textOn } from "../dom/colour.js";
-import { button, h, roomy, svgElement, write } from "../dom/element.js";
-import { memoLast } from "../dom/timing.js";
+import { button, h, memoLast, roomy, svgElement, write } from "../dom/element.js";
 import { drawNames } from "./nextLetter.js";
 
 const PAUSE_MS = 700; // that one looks at a checkpoint while it plays
@@ -64,9 +63,7 @@ const WIDTH = 100,
   TICK = 12;
 
 // Where a step lies along a training, from 0 to 1. Most is learnt early, so the first steps get the most room.
-function along({ checkpoints }, step) {
-  return Math.sqrt(step / checkpoints.at(-1));
-}
+const along = ({ checkpoints }, step) => Math.sqrt(step / checkpoints.at(-1));
 
 function drawCurve(training) {
   const { curve, checkpoints, at, yardsticks } = training,
@@ -207,14 +204,10 @@ export function makeTraining(tools) {
   };
 }
 
-function afterText({ checkpoints }, at) {
-  return at === 0 ? "before training" : `after ${grouped(checkpoints[at])} of ${grouped(checkpoints.at(-1))} steps`;
-}
+const afterText = ({ checkpoints }, at) =>
+  at === 0 ? "before training" : `after ${grouped(checkpoints[at])} of ${grouped(checkpoints.at(-1))} steps`;
 
-// The loss and accuracy of the checkpoint.
-function measuredAt({ curve, checkpoints, at }) {
-  return curve.find(([step]) => step === checkpoints[at]).slice(1);
-}
+const measuredAt = ({ curve, checkpoints, at }) => curve.find(([step]) => step === checkpoints[at]).slice(1);
 
 // The measurements of the checkpoint, in the words that name the lines of the chart.
 function drawFigures(training) {
@@ -229,7 +222,6 @@ function drawFigures(training) {
   ];
 }
 
-// The losses to compare with, and when each was passed.
 function comparedText(training) {
   const passedText = step => (step ? ` (passed at step ${grouped(step)})` : ""),
     [loss] = measuredAt(training),

@@ -1,18 +1,17 @@
 // The viewer: one pass and where one looks in it, kept in step with its views, the keyboard and the address.
 import { readPass } from "../model/pass.js";
-import { hasView, isOfSamePass, readWhere, searchAt, revealAt, revealsOf } from "../model/address.js";
-import { isOfSheet, isSheet, atStep, carried, fitted, focusOf, QUESTIONS } from "../model/state.js";
+import { hasView, isOfSamePass, readWhere, revealAt, revealsOf, searchAt } from "../model/address.js";
+import { QUESTIONS, atStep, carried, fitted, focusOf, isOfSheet, isSheet } from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
-import { makePlay, ticksOf, nextRequest, isWritten } from "../model/route.js";
+import { isWritten, makePlay, nextRequest, ticksOf } from "../model/route.js";
 import { destinationOf, makePresenting } from "../model/present.js";
 import { coloursOf } from "../dom/colour.js";
-import { h } from "../dom/element.js";
-import { afterFrame, onceSettled } from "../dom/timing.js";
+import { afterFrame, h, onceSettled } from "../dom/element.js";
 import { makeRequestsOnce } from "../shell/templates.js";
 import { makeTools } from "./tools.js";
 import { isNarrowFrame } from "./oneWordPhone.js";
 import { makeDownload } from "./download.js";
-import { worksheetStarts, makePrintDialog, makePrinter } from "./print.js";
+import { makePrintDialog, makePrinter, worksheetStarts } from "./print.js";
 import { makeQrCode } from "./qrCode.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeViews } from "./views.js";
@@ -55,9 +54,8 @@ function makeEndNotice() {
   };
 }
 
-// now() returns {pass, where}, null before there is a pass; go(parts) changes where, send(event, message) reaches the server, begin()
-// begins a talk of a model that writes, and `endNotice` says that there is nothing further. Returns follow(command), which returns
-// whether it did something.
+// now() is null before there is a pass; begin() begins a talk of a model that writes; `endNotice` says that there is nothing further.
+// Returns follow(command), which returns whether it did something.
 function makeCommands(host, { now, go, send, begin, endNotice }) {
   const ofServer = (command, { pass, where }) => {
     if (command === "present" && isWritten(pass, where)) return begin;
@@ -83,15 +81,13 @@ function makeCommands(host, { now, go, send, begin, endNotice }) {
 
 const SETTLED_MS = 200; // a held key would write the address more often than browsers allow (Safari: 100 times in 30 s)
 
-// `address` is the page's, `saved` is the state of an earlier viewer; render() draws the current state, sendToClass() sends it to the
-// class. Returns {now(), play, go(parts), preview(parts), lead(at), willPresent(), show(pass), follow(), end()}: now() returns
-// {pass, where, part}, of which the last is how far Play is in a reveal; end() returns the state to save.
+// `saved` is the state of an earlier viewer, which end() returns; render() draws the current state, sendToClass() sends it to the class.
+// Of now() {pass, where, part} the last is how far Play is in a reveal.
 function makeStandpoint(address, saved, { render, sendToClass }) {
   let pass = /** @type {any} */ (null), // a Pass, but for the start
     where = /** @type {any} */ (null),
     part = null,
     chosen = saved; // the last chosen {document, where}: while a sentence is typed, the selected words may be missing for a moment
-
   const setWhere = target => {
     const at = fitted(pass, target);
     where = { ...at, reveal: Number(at.reveal) < revealsOf(pass, at).length ? at.reveal : null };
@@ -153,7 +149,6 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
       render();
       return true;
     },
-    // The next pass is presented.
     willPresent() {
       chosen = { document: pass.document, where: { ...where, ...destinationOf(pass, where, "present") } };
     },
@@ -165,7 +160,6 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
       afterFrame(() => write(false)); // corrects what could not be read in the address, and what a late run wrote
       render();
     },
-    // Follows the address.
     follow() {
       settled.drop();
       stop();
@@ -195,7 +189,6 @@ export function mount(root, host, saved = null) {
   const render = () => keepingFocus(root, draw),
     standpoint = makeStandpoint(host.address, saved, { render, sendToClass }),
     { now, go, preview, play } = standpoint;
-
   function draw() {
     const { pass, where, part } = now(),
       { name, lines, isShown } = revealAt(pass, where, part);
@@ -216,7 +209,6 @@ export function mount(root, host, saved = null) {
       selected: () => ({ pass: now().pass, focus: focusOf(now().pass, now().where) }),
     });
   }
-
   const requests = makeRequestsOnce(host.alone ? () => {} : host.send);
   const send = (event, message) => {
     const isSent = host.send(event, message) !== false;
@@ -240,7 +232,6 @@ export function mount(root, host, saved = null) {
       render();
     },
   });
-
   const classBar =
       host.classBar?.(
         standpoint.lead,
@@ -299,7 +290,6 @@ export function mount(root, host, saved = null) {
     requests.forget();
     standpoint.follow();
   });
-
   return {
     show: document => {
       const pass = readPass(document);

@@ -48,8 +48,7 @@ function described({ pass, nameOf, shown }, { name, index }) {
   return `${nameOf(name, index)} = ${number}`;
 }
 
-// Announces what changed to screen readers. While isPlaying() it is silent; at the end it announces the result.
-/** @returns {View} */
+/** Announces what changed to screen readers. While isPlaying() it is silent; at the end it announces the result. @returns {View} */
 function makeAnnouncer(isPlaying) {
   const line = h("p", { class: "heard", role: "status" });
   let known;
@@ -106,8 +105,7 @@ function writtenText(pass) {
   return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : ending}`;
 }
 
-// `endNotice`, `toolbar`, `code`, `classBar` and `printDialog` stand among the views; follow(command) and enter(offer) act on the user's request,
-// isPlaying() returns whether steps are played, `isNew` is whether to show the welcome. Returns {update(pass, where, look), isNew(), end()}.
+// `endNotice`, `toolbar`, `code`, `classBar` and `printDialog` stand among the views; `isNew` is whether to show the welcome.
 export function makeViews(
   root,
   tools,
@@ -130,7 +128,6 @@ export function makeViews(
     panel = makePanel(tools),
     glossary = makeGlossary(root),
     announcer = makeAnnouncer(() => isPlaying() || training.isRunning || nextLetter.isRunning);
-
   panel.element.prepend(heads.element);
   const foot = boxOf("foot", [toolbar, status]),
     inMain = [pairing, thread, stepText, nextLetter, offer, brush, sheet, picture, wholePass, foot],
@@ -141,7 +138,6 @@ export function makeViews(
     ...onPage.map(each => each.element),
     ...(classBar ? [classBar.dialogs] : []),
   );
-
   const small = [
       stepButtons,
       map,
@@ -173,12 +169,6 @@ export function makeViews(
   };
 }
 
-function boxOf(className, views) {
-  return {
-    element: h(
-      "div",
-      { class: className },
-      views.map(each => each.element),
-    ),
-  };
-}
+const boxOf = (className, views) => ({
+  element: h("div", { class: className }, ...views.map(each => each.element)),
+});

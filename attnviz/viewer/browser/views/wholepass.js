@@ -1,5 +1,4 @@
-// The whole pass: the map, large, with the path of one number lit through every stage, as strongly as each number takes
-// part in it.
+// The whole pass: the map, large, with the path of one number lit through every stage, as strongly as each number takes part in it.
 import { hasWords } from "../model/axes.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../model/state.js";
 import { indexIn } from "../fit/fit.js";
@@ -35,7 +34,6 @@ export function makeWholePass(tools) {
   });
   let shown,
     drawnIn = ""; // the size of the box when it was drawn, with the scrollbar that this may have added
-
   const at = event => {
     const thumb = diagram.thumbs().find(({ canvas }) => canvas === event.target);
     if (!thumb) return null;
@@ -55,7 +53,6 @@ export function makeWholePass(tools) {
     const cell = at(event);
     if (cell) tools.pick(cell.name, cell.index);
   });
-
   const draw = () => {
     const { pass, where, look } = shown,
       { map } = pass.document,
