@@ -26,6 +26,7 @@ def is_called_correct(number):
     return library, file.mask, file.precision, found.precision
 
 
+@pytest.mark.slow
 def test_of_thirty_random_passes_none_is_called_wrong():
     """Among them passes with as many heads as tokens, whose arrays fit two orders of axes."""
     assert list(called_wrong(30)) == []

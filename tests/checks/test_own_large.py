@@ -97,6 +97,7 @@ def allocated(arrays):
     return mb
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_comparing_a_large_file_takes_little_memory(name):
     assert allocated(FILES[name]()) < MAX_MB
