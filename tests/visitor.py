@@ -162,7 +162,7 @@ ACTS = "/acts"
 MAX_MESSAGE_BYTES = 64 * 2**20  # of a message; the browser has no limit
 
 MAX_TEMPLATES = 16
-"""How many templates a browser says that it has: as in `talk/templates.js`."""
+"""How many templates a browser says that it has: as in `shell/templates.js`."""
 
 
 class RefusedError(Exception):

@@ -110,7 +110,7 @@ test("what another tab has switched off is off here, whatever was kept before", 
 // Keys pressed on a page, so many ms after each other; what was done, where there are so many bands.
 function listened(presses, bands = 12) {
   let listener = null,
-    timeStamp = 5000;
+    timeStamp = 100; // the page is that young at the first
   const done = [],
     page = { addEventListener: (_name, heard) => (listener = heard) },
     root = { parentNode: {}, getRootNode: () => ({}) };

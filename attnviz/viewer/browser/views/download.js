@@ -1,4 +1,4 @@
-// Download: the viewer with its pass, at the place where one is, as one HTML file that needs no server (../../shell.py).
+// Download: the viewer with its pass, at the place where one is, as one HTML file that needs no server (viewer/bundle.py).
 import { h } from "../dom/element.js";
 
 const MAX_NAME = 60; // characters of a file's name
