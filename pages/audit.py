@@ -6,7 +6,7 @@ from attnviz.app import components, page_frame, page_scene, sections
 
 shown = page_scene.read()
 request = page_frame.draw_with_settings(shown, "Audit", "audit")
-with page_frame.pass_container(shown):
+with page_frame.pass_container():
     st.header("Can these numbers be trusted?", anchor=False)
     st.markdown(
         "The pass was computed by NumPy, whole arrays at a time. Here **every number of every stage** is recomputed "

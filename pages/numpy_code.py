@@ -6,7 +6,7 @@ from attnviz.app import components, page_frame, page_scene, sections
 
 shown = page_scene.read()
 page_frame.draw_with_settings(shown, "The same in NumPy", "script")
-with page_frame.pass_container(shown):
+with page_frame.pass_container():
     st.header("The pass as a script", anchor=False)
     st.markdown(
         "These lines compute the numbers of the walkthrough, one stage after the other, with every number that was set "

@@ -181,7 +181,8 @@ class Cell:
         higher, lower = (
             sum(sign * each > sign * self.value and not ties(each, self.value) for each in row) for sign in (1, -1)
         )
-        place = "the highest" if not higher else "the lowest" if not lower else f"the {ordinal(higher + 1)} highest"
+        first, last = ("the higher", "the lower") if len(row) == 2 else ("the highest", "the lowest")
+        place = first if not higher else last if not lower else f"the {ordinal(higher + 1)} highest"
         return f"tied for {place}" if higher + lower + 1 < len(row) else place
 
     def as_count(self):

@@ -127,7 +127,7 @@ def draw_with_settings(shown: PageScene, title: str, view: str) -> str:
     return request
 
 
-def pass_container(shown: PageScene) -> AbstractContextManager:
+def pass_container() -> AbstractContextManager:
     """A container for text about the pass, hidden while there is none."""
     return st.container(key="of_pass")
 

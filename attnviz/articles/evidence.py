@@ -181,7 +181,7 @@ def _no_look(seed: int) -> str:
     hidden, hidden_share = _answer(_without_look(trace))
     other, _ = _answer(_without_look(_trace(READ_AT_LAST, TIRED)))
     return (
-        f"**Sometimes the model doesn’t look at all.** Trained from seed {seed}, the first model pays “animal” only "
+        f"**Sometimes the model hardly looks at all.** Trained from seed {seed}, the first model pays “animal” only "
         f"{percent(look)} of the attention of “tired”, and answers **{answer}** with {percent(share)}. Hide “animal” "
         f"from “tired”, and the answer is **{hidden}** with {percent(hidden_share)}: it says this of whatever is "
         "tired, unless it sees another animal. Trained from seed 0, as above, it has another such word: hide “animal”, "

@@ -124,7 +124,7 @@ class Room:
                 if len(self.questions) >= MAX_QUESTIONS:
                     return f"A room has at most {MAX_QUESTIONS} questions. Open another."
             case commands.Press() if self.place is None or not (self.place.kind == "talk" or self.place.is_own):
-                return "The class is in no talk of the speaker’s own."
+                return "The class isn’t in a talk of the speaker’s."
             case commands.Open() | commands.Again():
                 return self._refusal_to_ask(command)
             case commands.Answer():
@@ -148,7 +148,7 @@ class Room:
     def _refusal_of_answer(self, command: commands.Answer) -> str:
         question = self.question
         if command.seat not in self.seats:
-            return "This seat is none of this room’s. Join again."
+            return "This seat isn’t in this room. Join again."
         if question is None or (command.number, command.round) != (self.number, len(question.rounds)):
             return "The class has gone on to something else."
         if not question.is_open:

@@ -203,12 +203,12 @@ class SharedRooms(Rooms):
 
     async def _rejoin(self, live: SharedLiveRoom) -> None:
         """Append what was applied while Redis was unreachable, and rebuild the room."""
-        stream, missing = _stream(live.room.code), [*live.apart]
-        if not await self._redis.exists(stream):
-            if not await self._redis.set(f"{stream}:again", self._name, nx=True, ex=RESTORE_SECONDS):
-                await asyncio.sleep(RETRY_SECONDS)  # another process is restoring it
-                return
-            missing = [*live.commands]
+        stream = _stream(live.room.code)
+        is_there = await self._redis.exists(stream)
+        if not is_there and not await self._redis.set(f"{stream}:again", self._name, nx=True, ex=RESTORE_SECONDS):
+            await asyncio.sleep(RETRY_SECONDS)  # another process is restoring it
+            return
+        missing = [*(live.apart if is_there else live.commands)]  # now, as commands were acknowledged while this waited
         while True:  # more may be acknowledged while this appends
             n_added = len(live.apart)
             await self._append(live, missing)

@@ -128,7 +128,7 @@ class Pairing(Sent):
 
 
 class SentOther(Pairing):
-    """A second pass, A, compared with this one, B; its own document has no second pass."""
+    """Pass A of a comparison as it is sent; the browser may have parts of it."""
 
     document: SentDocument
 

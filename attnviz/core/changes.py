@@ -9,8 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-import numpy as np
-
 from attnviz.core.errors import ChangeError
 from attnviz.core.limits import MAX_CHANGES
 from attnviz.core.operations.rule import Input
@@ -146,13 +144,6 @@ MUTABLE = {"heads": 0, "active": 1}
 def mute_change(place: int, stage: str = "heads") -> Change:
     """The change that mutes a head or neuron, counted from 0: its output becomes zeros."""
     return Change(stage, (*[None] * MUTABLE[split_layer(stage)[0]], place), 0.0)
-
-
-def toggle_change(mask: np.ndarray, index: tuple[int, ...]) -> Change:
-    """The change that hides a visible cell of the mask, or shows a hidden one."""
-    if mask.dtype == bool:
-        return Change("mask", index, not mask[index])
-    return Change("mask", index, 0.0 if np.isneginf(mask[index]) else -np.inf)
 
 
 def replace_change(changes: tuple[Change, ...], change: Change) -> tuple[Change, ...]:

@@ -5,7 +5,7 @@ The browser fills in the slots, because a pass has too many numbers to send a se
 number at the selected index. A format may follow:
 
     :percent    the number in per cent, as in 36 %
-    :rank       its rank in its row's visible numbers: the highest, the second highest, ..., tied for the lowest
+    :rank       its rank in its row's visible numbers: the highest (of two the higher), the second highest, ...
     :count      how many visible numbers its row has, in words
     :part       the term of its sum with the largest absolute value
     :part.place the source of that term: dimension 2, neuron 5, or a word

@@ -318,8 +318,8 @@ def _begins_talk(scene: Scene) -> bool:
 def _unknown(names: Sequence[str]) -> list[str]:
     some = ", ".join(f"“{clean(name[:40])}”" for name in names[:5])
     if len(names) > 1:
-        return [f"{len(names):,} names are no parameters of attnviz, and are left out, as {some}."]
-    return [f"{some} is no parameter of attnviz, and is left out."] if names else []
+        return [f"Ignored {len(names):,} names that aren't parameters of attnviz, such as {some}."]
+    return [f"Ignored {some}, which isn't a parameter of attnviz."] if names else []
 
 
 def _options(texts: Mapping[str, str], notices: list[str]) -> Options:

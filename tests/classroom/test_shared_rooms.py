@@ -192,6 +192,15 @@ async def test_what_is_done_while_a_process_rejoins_is_kept(redis):
             return found
 
         here._redis.xrange = slow
+        exists, seats = here._redis.exists, ["late phone"]
+
+        async def slow_exists(stream):
+            found = await exists(stream)
+            while seats:
+                await here.do(made, command(commands.Join, seat=seats.pop()))
+            return found
+
+        here._redis.exists = slow_exists
         redis.start()
         await becomes(lambda: made.is_apart, False)
         await here.catch_up(made)
@@ -199,6 +208,8 @@ async def test_what_is_done_while_a_process_rejoins_is_kept(redis):
         assert made.room.question.counts == [[(2, 1)]]
         held = await there.find(secrets.code)
         assert held.room.question.counts == [[(2, 1)]], "it is in Redis, too"
+        assert made.room.seats == held.room.seats
+        assert "late phone" in held.room.seats
 
 
 @in_loop

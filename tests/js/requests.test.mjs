@@ -436,7 +436,7 @@ test("why it waits is told until it is sent again", async () => {
   await sendFile("/arrays", "t", file(), yes, how => told.push(how), tools);
   const [, others, , gone] = told;
   assert.deepEqual(told, [1, others, 1, gone, 1]);
-  assert.match(others, /^Other files are compared first/);
+  assert.match(others, /^The server is busy with other files/);
   assert.match(gone, /^The server does not answer/);
 });
 

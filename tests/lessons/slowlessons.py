@@ -193,7 +193,7 @@ def _random_scores(d_k):
 
 @functools.cache
 def swept(divisor, d_k, what):
-    """A number of the sweep of d_k; what it expects of many rows `test_sweep` computes a second time."""
+    """A number of the sweep of d_k, computed a second time."""
     by = {"root": d_k**0.5, "none": 1.0, "d_k": d_k}[divisor]
     if what == "expected":
         return d_k**0.5 / by

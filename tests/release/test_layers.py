@@ -132,6 +132,9 @@ def test_a_fresh_process_imports_no_interface():
 
 
 def test_architecture_names_tests_and_modules_that_there_are():
+    files = re.findall(r"`(\w+(?:/\w*)+(?:\.py|\.js)?)`", ARCHITECTURE)
+    assert len(files) > 12
+    assert [each for each in files if not any((ROOT / top / each).exists() for top in ("", "attnviz"))] == []
     named = set(re.findall(r"`(test_\w+)`", ARCHITECTURE))
     assert named
     assert {name for name in named if not any((ROOT / "tests").rglob(f"{name}.py"))} == set()

@@ -163,7 +163,7 @@ def is_another_spelling(parameter, text, read):
 CORRECTED = json.loads((ROOT / "tests/data/corrected_addresses.json").read_text("utf-8"))
 CORRECTED += [
     ({"sentence": "a" * 40_000}, "the address has 40,000"),
-    ({f"name {n}": "x" for n in range(1000)}, "1,000 names are no parameters of attnviz"),
+    ({f"name {n}": "x" for n in range(1000)}, "1,000 names that aren't parameters of attnviz"),
 ]
 
 

@@ -81,7 +81,7 @@ def test_pinning_and_unpinning_a_pass_is_announced(opened):
     shown(page, **PAIR)
     assert heard(page).startswith("A and B beside each other. The first difference is at the ")
     shown(page, mask="causal")
-    assert heard(page).startswith("A is let go.")
+    assert heard(page).startswith("A is no longer pinned.")
 
 
 @pytest.mark.slow

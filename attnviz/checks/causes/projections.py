@@ -187,7 +187,7 @@ def _orders(n_heads: int, n_groups: int) -> dict[str, list[tuple[str, int]]]:
 
 
 def _recut(setting: Setting, taken: list[tuple[str, int]]) -> Node:
-    """A projection by the columns that were wrongly taken for its own."""
+    """A projection from the columns that the wrong split gives it."""
     nodes = {each: setting.nodes[each] for each, _ in taken}
     inputs = tuple(dict.fromkeys(name for node in nodes.values() for name in node.inputs))
 

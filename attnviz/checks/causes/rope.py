@@ -28,7 +28,7 @@ def _rotation(setting: Setting, stage: str) -> Rotation:
     return rotation
 
 
-def _by_another(setting: Setting, other: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
+def _with_rotation(setting: Setting, other: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
     if stages := _rotated(setting):
         rotation = other(_rotation(setting, stages[0]))
         yield change({each: setting.computed(each, rotation) for each in stages}, **slots)
@@ -41,7 +41,7 @@ def _by_another(setting: Setting, other: Callable[[Rotation], Rotation], **slots
     "Hugging Face's weights of Llama are for halves, Meta's own for neighbours.",
 )
 def rotation_of_other_pairs(setting: Setting) -> Iterator[Change]:
-    return _by_another(
+    return _with_rotation(
         setting, lambda each: replace(each, pairs="halves" if each.pairs == "neighbours" else "neighbours")
     )
 
@@ -86,7 +86,7 @@ def _n_padded(setting: Setting) -> int:
 )
 def positions_with_the_padding(setting: Setting) -> Iterator[Change]:
     if n := _n_padded(setting):
-        yield from _by_another(setting, lambda each: replace(each, first=each.first + n))
+        yield from _with_rotation(setting, lambda each: replace(each, first=each.first + n))
 
 
 @CAUSES.add(
@@ -97,7 +97,7 @@ def positions_with_the_padding(setting: Setting) -> Iterator[Change]:
 )
 def positions_without_the_padding(setting: Setting) -> Iterator[Change]:
     if n := _n_padded(setting):
-        yield from _by_another(setting, lambda each: replace(each, first=each.first - n))
+        yield from _with_rotation(setting, lambda each: replace(each, first=each.first - n))
 
 
 @CAUSES.add(
@@ -132,7 +132,7 @@ def rotation_of_another_base(setting: Setting) -> Iterator[Change]:
     for base in BASES:
         if base not in own:
             other = partial(replace, base=base)
-            yield from _by_another(setting, other, readable=f"{base:,.0f}", base=f"{base:g}")
+            yield from _with_rotation(setting, other, readable=f"{base:,.0f}", base=f"{base:g}")
 
 
 @CAUSES.add(
@@ -144,7 +144,7 @@ def rotation_of_all_dimensions(setting: Setting) -> Iterator[Change]:
     if made := _rotated(setting):
         length = setting.trace[made[0]].shape[-1]
         if _rotation(setting, made[0]).dims != length and length % 2 == 0:
-            yield from _by_another(setting, lambda each: replace(each, dims=length))
+            yield from _with_rotation(setting, lambda each: replace(each, dims=length))
 
 
 @CAUSES.add(

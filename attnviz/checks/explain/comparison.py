@@ -61,7 +61,7 @@ def forms_of(array: UserArray, stage: str, candidate: Candidate) -> Iterator[For
             yield Form(target, read_as, layout, reads)
 
 
-def _both_not_finite(yours: np.ndarray, ours: np.ndarray) -> np.ndarray:
+def _equal_or_both_nan(yours: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """Where both arrays are the same, NaN and infinity included."""
     return (yours == ours) | (np.isnan(yours) & np.isnan(ours))
 
@@ -150,7 +150,7 @@ def _compared(
         if precision.format.largest < math.inf:
             beyond = np.abs(expected) + ours.error >= precision.format.largest
             off[np.isinf(value) & beyond & ((value > 0) == (expected > 0))] = 0
-        off[_both_not_finite(value, expected)] = 0
+        off[_equal_or_both_nan(value, expected)] = 0
         off[np.isnan(off)] = math.inf
     if not math.isfinite(size.max()):
         size[~np.isfinite(size)] = 0
@@ -245,7 +245,7 @@ def _largest_differences(
         if form.target == "mask" or form.target in score_stages():
             off[(theirs <= _HIDES) & (made <= _HIDES)] = 0
         if not np.isfinite(off).all():
-            off[_both_not_finite(theirs, made)] = 0
+            off[_equal_or_both_nan(theirs, made)] = 0
         off = off.max(axis=tuple(range(-theirs.ndim, 0)), initial=0.0)
         yield np.where(off <= MOST_OFF, off, MOST_OFF)  # so is what is no number
 

@@ -344,7 +344,7 @@ class PassSearch:
 
     @cached_property
     def _rotatable(self) -> list[Candidate]:
-        """The nearest passes that a rotation may explain, as it keeps what agrees, such as an only key's weight."""
+        """The nearest passes that a rotation may explain: it must keep the agreeing stages."""
         return [each for each, state in self.nearest_candidates if self._rotation_keeps_agreeing(each, state)]
 
     @cached_property

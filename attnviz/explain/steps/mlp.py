@@ -1,4 +1,4 @@
-"""The residual stream: attention's output is added to it, and what the MLP's neurons make of it."""
+"""The residual stream and the MLP."""
 
 from attnviz.core.operations.activations import ReLU
 from attnviz.core.trace import Trace
@@ -22,7 +22,7 @@ def is_relu(trace: Trace) -> bool:
     return isinstance(trace["active"].operation, ReLU)
 
 
-def _got(trace: Trace, entries: Entries) -> str:
+def _hidden_text(trace: Trace, entries: Entries) -> str:
     read, *_ = trace["hidden"].inputs
     bias = ", plus a **bias**," * ("b_hidden" in trace)
     return (
@@ -51,7 +51,7 @@ NEURONS = Step(
         "between them two matrices could do no more than one.",
     ),
     text=(
-        Section("got", _got),
+        Section("got", _hidden_text),
         Section("relu", _fires, is_relu),
         Section("firing", [_FIRING], is_relu),
         Section(
@@ -175,14 +175,14 @@ RESIDUAL = Step(
 )
 
 
-def _mixed(trace: Trace, entries: Entries) -> str:
+def _mlp_text(trace: Trace, entries: Entries) -> str:
     return (
         f"Each neuron has a row of ${entries['w_mlp'].symbol}$. What it passes on is multiplied by that row, and the "
         f"products of all neurons add up to ${entries['mlp'].symbol}$."
     )
 
 
-def _added(trace: Trace, entries: Entries) -> str:
+def _mlp_residual_text(trace: Trace, entries: Entries) -> str:
     residual, mlp, made = (entries[name].symbol for name in (*trace["mlp_residual"].inputs, "mlp_residual"))
     return (
         f"What the neurons make is added to what the token held: ${made} = {residual} + {mlp}$. So it stands beside "
@@ -198,7 +198,7 @@ MLP = Step(
         "Each neuron has a row that it writes, as strongly as it fires, so that what it found can be read by what "
         "comes later."
     ),
-    text=(Section("mixed", _mixed), Section("bias", "A **bias** is added once.", has("b_mlp"))),
+    text=(Section("mixed", _mlp_text), Section("bias", "A **bias** is added once.", has("b_mlp"))),
     stages=("mlp",),
     entries={
         "w_mlp": Entry("W^G", "MLP parameters", "a row for each neuron", one="parameter", kind="parameter"),
@@ -237,7 +237,7 @@ MLP_RESIDUAL = Step(
     title="MLP residual",
     heading="The MLP adds to a token, and replaces nothing",
     why="What the neurons write is added, so the {unit} keeps what it held, and what comes later can read both.",
-    text=_added,
+    text=_mlp_residual_text,
     stages=("mlp_residual",),
     entries={"mlp_residual": Entry("R^G", "Residual after the MLP", "what a layer passes on")},
     stories={

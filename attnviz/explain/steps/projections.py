@@ -103,9 +103,6 @@ def _two_sentences(trace: Trace, entries: Entries) -> str:
     )
 
 
-_OF_LATENT = (f"; of its latent, {PARTS}.", ", its latent times a column of parameters.")
-
-
 def _stories(role: Role, one: str, does: str) -> dict[str, tuple[Story, ...]]:
     w, b = f"w_{role}", f"b_{role}"
     says = f"“{{row}}” {does} {{value}} in dimension {{column}}"

@@ -113,7 +113,8 @@ SOFTMAX = Step(
             ),
             *scored(f"{_RANKED}. The sink takes {_REST}.", of=has("sinks")),
             *scored(
-                f"{_RANKED}. %(before)s {{scores}}; {{scores:part.place}} alone contributes {{scores:part}}.",
+                f"{_RANKED}. %(before)s {{scores}}; {{scores:part.place}} alone contributes {{scores:part}}, "
+                "the rest {scores:part.rest}.",
                 of=both(_exponentiates, _adds_products),
             ),
             *scored(f"{_RANKED}.", of=_exponentiates),
@@ -147,7 +148,7 @@ SOFTMAX = Step(
             ),
         ),
         "attention": (
-            "**Share**: {story}",
+            "**Attention weight**: {story}",
             (
                 Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
                 Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing", of=has("sinks")),

@@ -455,7 +455,7 @@ export interface Next {
   kept: Array<Kept>;
 }
 
-/** A second pass, A, compared with this one, B; its own document has no second pass. */
+/** Pass A of a comparison as it is sent; the browser may have parts of it. */
 export interface SentOther {
   between: Array<[string, string, string]>;
   parted: string;

@@ -25,7 +25,8 @@ function rankOf(value, row) {
   if (row.length < 2) return undefined;
   const higher = row.filter(each => each > value && !ties(each, value)).length;
   const lower = row.filter(each => each < value && !ties(each, value)).length;
-  const position = higher === 0 ? "the highest" : lower === 0 ? "the lowest" : `the ${ordinal(higher + 1)} highest`;
+  const ends = row.length === 2 ? ["the higher", "the lower"] : ["the highest", "the lowest"];
+  const position = higher === 0 ? ends[0] : lower === 0 ? ends[1] : `the ${ordinal(higher + 1)} highest`;
   return higher + lower + 1 < row.length ? `tied for ${position}` : position;
 }
 

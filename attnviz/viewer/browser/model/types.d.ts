@@ -73,7 +73,7 @@ declare global {
     with(values: Record<string, unknown>): Pass;
   }
 
-  /** What the pictures show of a pass, as looks.js and reveal.js make it. */
+  /** What the pictures show of a pass, as looks.js makes it. */
   interface Look {
     kind: string;
     pass: Pass;

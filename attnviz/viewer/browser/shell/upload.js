@@ -3,8 +3,8 @@ import { isTemporary, pause } from "./ask.js";
 
 const UNKNOWN_TAB = 404,
   BUSY = 429;
-const SILENT = "The server does not answer. The file is sent again in a moment.",
-  WAITING = "Other files are compared first. This one is sent again in a moment.";
+const SILENT = "The server does not answer. The file will be sent again in a moment.",
+  WAITING = "The server is busy with other files. Yours will be sent again in a moment.";
 const MAX_SECONDS = 60; // for the upload
 
 // The user's file: {name, bytes, answers, tab, pieces} or null. `tab` is the tab that it was sent for, `pieces` the report;

@@ -55,7 +55,7 @@ function drawSeed(present, pick) {
 const LEAST_SHARE = 0.01; // a smaller probability has no room over its bar
 const MOST_IN_A_TALK = 10; // bars; the other answers share one
 
-// The bars stay and say something else: making them anew with each letter takes longer than all else that it changes.
+// Updates the bars in place: rebuilding them for each letter is slower than everything else.
 function makeAnswerBars(tools) {
   // A toolbar keeps its arrow keys: on the page they lead to another step.
   const box = h("div", { class: "bars-of", role: "toolbar", "aria-label": "What comes next" });

@@ -183,7 +183,7 @@ function alignedWith(pass, a, b) {
   };
 }
 
-// Whether some cells of parts of A and of B, of what is at the right, and all cells differ; of an array in no stage, the columns that do.
+// Which cells differ between A and B: in the part, at the right, everywhere; for an array in no stage, the columns.
 function differenceOf(a, b, paint) {
   const { stages } = paint.pass.document.other,
     { text, tolerance, matched, other } = stages[b.cells.name],

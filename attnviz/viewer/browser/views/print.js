@@ -22,7 +22,7 @@ export function worksheetStarts(pass, where) {
   return [...new Set(bands.filter(isWorkedOut).map(({ label }) => label))];
 }
 
-/** shown(stage, index, array) of a look that leaves out everything from those bands on. @param {Pass} pass @param {Where} where */
+/** A `shown()` that hides everything from those bands on. @param {Pass} pass @param {Where} where */
 function shownBefore(pass, where, start) {
   const layers = Object.groupBy(pagesOf(pass), ({ page }) => layerOfPage(page)),
     bands = Object.values(layers).map((pages = []) => pages.flatMap(({ id }) => bandsOf(pass, where, id))),

@@ -66,7 +66,7 @@ function makeAnnouncer(isPlaying) {
       };
       const isOther = what => known && now[what] !== known[what],
         changed = isOther("written") ? ["written"] : Object.keys(now).filter(isOther), // a letter moves every number
-        news = changed.map(what => now[what] || (what === "pairing" ? "A is let go." : "")).filter(Boolean);
+        news = changed.map(what => now[what] || (what === "pairing" ? "A is no longer pinned." : "")).filter(Boolean);
       known = now;
       if (news.length) line.textContent = news.join(" ");
     },

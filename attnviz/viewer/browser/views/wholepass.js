@@ -91,7 +91,7 @@ export function makeWholePass(tools) {
   };
 }
 
-// What a thumb is called and heard as; where there are several rows, its symbol is beside it if others are, too.
+// A thumbnail's label and accessible name.
 function nameThumb({ beside, canvas, element: { parentNode: figure } }, { symbol, role, title, shape }, isInRows) {
   canvas.setAttribute("role", "img");
   canvas.setAttribute("aria-label", `${title}: ${shape.join(" × ")} numbers`);
