@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -45,9 +45,8 @@ class UserStages:
 
 
 LACKING = UserStages({}, "")  # stands for stages that an address names, which no address holds
-_MOST_HEADS = max(map(int, OPTIONS["n_heads"].allowed))
+_MOST_HEADS, _WIDEST = (max(map(int, OPTIONS[name].allowed)) for name in ("n_heads", "d_model"))
 _MOST = (("heads", _MOST_HEADS), ("tokens", MAX_TOKENS), ("tokens that are looked at", MAX_TOKENS))
-_WIDEST = max(map(int, OPTIONS["d_model"].allowed))
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +78,7 @@ class UserParameters:
 
 Upload = UserParameters | PickableModel | UserStages
 _NORMS = {"": None} | NORMS
+_CHOICES: Mapping[str, Mapping[str, object]] = {"activation": ALL_ACTIVATIONS, "attn_norm": _NORMS, "mlp_norm": _NORMS}
 _LAYER, _MODEL, _WORDS, _KEY_WORDS, _AT = "layer", "microgpt", "tokens", "context_tokens", "first to differ"
 _LONGEST = 128  # of an axis that the walkthrough shows
 _BROKEN = "The numbers of this moment are broken: no pass comes of them. Give the file of your own numbers again."
@@ -105,9 +105,8 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
         values: dict[str, Any] = {name: getattr(config, name) for name in cls.__struct_fields__}
         for name, choices in _CHOICES.items():
             values[name] = next(key for key, each in choices.items() if each == values[name])
-        qk_norm, rotation = config.qk_norm, config.rotation
-        values["qk_norm"] = qk_norm and qk_norm.epsilon
-        values["rotation"] = rotation and (rotation.base, rotation.pairs)
+        values["qk_norm"] = config.qk_norm and config.qk_norm.epsilon
+        values["rotation"] = config.rotation and (config.rotation.base, config.rotation.pairs)
         return cls(**values)
 
     @property
@@ -118,21 +117,18 @@ class Layer(Struct, frozen=True, forbid_unknown_fields=True):
         return LayerConfig(**values)
 
 
-_CHOICES: Mapping[str, Mapping[str, object]] = {"activation": ALL_ACTIVATIONS, "attn_norm": _NORMS, "mlp_norm": _NORMS}
-
-
 def packed(upload: Upload) -> bytes:
     """An upload as .npz, which `unpacked` restores to the last bit."""
+    arrays: dict[str, Any]
     if isinstance(upload, UserParameters):
         layer = msgspec.json.encode(Layer.of(upload.block)).decode()
-        texts = {_LAYER: [layer], _WORDS: upload.words, _KEY_WORDS: upload.key_words}
-        arrays = {**upload.arrays, **{name: np.array(text) for name, text in texts.items()}}
+        arrays = {**upload.arrays, _LAYER: [layer], _WORDS: upload.words, _KEY_WORDS: upload.key_words}
     elif isinstance(upload, UserStages):
-        arrays = {_AT: np.array([upload.at]), **upload.values}
+        arrays = {_AT: [upload.at], **upload.values}
     else:
         arrays = {_MODEL: np.frombuffer(statefile.to_json(upload.at(0)), np.uint8)}
     file = io.BytesIO()
-    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    np.savez_compressed(file, **arrays)
     return file.getvalue()
 
 
@@ -172,9 +168,10 @@ def example_file(name: str, trace: Trace | None) -> bytes:
 
     Input and parameters come from `trace` if it is one layer of self-attention with square matrices.
     """
-    is_plain = trace is not None and _is_plain(trace)
-    words = trace.labels.get("query", ()) if trace and is_plain else _USUAL.tokens
-    trace = trace if trace and is_plain else trace_of(_USUAL)
+    if trace is not None and _is_plain(trace):
+        words: Sequence[str] = trace.labels.get("query", ())
+    else:
+        trace, words = trace_of(_USUAL), _USUAL.tokens
     n_heads, d_model, d_k = trace["w_q"].shape
     weights = {each: _joined(trace[each].value) for each in _WEIGHTS}
     mask = trace["mask"].value
@@ -196,9 +193,8 @@ def example_file(name: str, trace: Trace | None) -> bytes:
 
 
 def _is_plain(trace: Trace) -> bool:
-    if trace.n_layers > 1 or "context" in trace or not all(each in trace for each in ("x", *_WEIGHTS)):
-        return False
-    if any(f"b_{each}" in trace for each in "qkvo"):
+    has_all = all(each in trace for each in ("x", *_WEIGHTS))
+    if trace.n_layers > 1 or not has_all or any(each in trace for each in ("context", "b_q", "b_k", "b_v", "b_o")):
         return False
     return all(_joined(trace[each].value).shape == trace["w_o"].shape for each in _WEIGHTS)
 
@@ -248,9 +244,6 @@ def read(line: bytes) -> UploadRequest:
     return structs.replace(request, filename=clean(request.filename[-MAX_NAME_CHARACTERS:]))
 
 
-_SINGLE = (".npy", ".csv")
-
-
 @dataclass(frozen=True, eq=False)
 class UploadComparison:
     """The comparison of a file with a pass."""
@@ -277,7 +270,7 @@ def compared(request: UploadRequest, content: bytes, shown: Trace | None) -> Upl
     sizes = {f"size_{name}" for name in file.arrays}  # which attnviz adds to its own files
     arrays = {name: each for name, each in file.arrays.items() if name not in sizes}
     options = {"orientation": request.orientation or None, "true_is": request.true_is or None}
-    if request.against == SHOWN or request.filename.lower().endswith(_SINGLE):
+    if request.against == SHOWN or request.filename.lower().endswith((".npy", ".csv")):
         return UploadComparison(*_compared_with(shown, arrays, options))
     try:
         n_heads = int(request.n_heads) if request.n_heads else None

@@ -4,9 +4,8 @@ import csv
 import io
 import math
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -35,10 +34,10 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class ArrayFile:
-    """The arrays of a file in their original precision, and its rows of words, cleaned."""
+    """What a file holds."""
 
-    arrays: Arrays
-    texts: dict[str, tuple[str, ...]]
+    arrays: Arrays  # in their original precision
+    texts: dict[str, tuple[str, ...]]  # rows of words, cleaned
 
 
 def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayFile:
@@ -81,13 +80,13 @@ def read_file(filename: str, content: bytes, stage: str | None = None) -> ArrayF
 
 def texts_in(arrays: Mapping[str, np.ndarray], most: float = MAX_TOKENS) -> dict[str, tuple[str, ...]]:
     """The arrays that are rows of at most `most` words, cleaned."""
+
+    def cleaned(word: str | bytes) -> str:
+        text = word if isinstance(word, str) else word.decode("utf-8", "replace")
+        return clean(text[:MAX_CHARACTERS]).strip() or " " * bool(text)  # a space is a letter
+
     rows = {name: each for name, each in arrays.items() if each.dtype.kind in _TEXT and each.ndim == 1}
-    return {name: tuple(map(_word, each.tolist())) for name, each in rows.items() if len(each) <= most}
-
-
-def _word(word: str | bytes) -> str:
-    text = word if isinstance(word, str) else word.decode("utf-8", "replace")
-    return clean(text[:MAX_CHARACTERS]).strip() or " " * bool(text)  # a space is a letter
+    return {name: tuple(map(cleaned, each.tolist())) for name, each in rows.items() if len(each) <= most}
 
 
 def as_array(name: str, value: object) -> np.ndarray:
@@ -141,15 +140,15 @@ def _npy(content: bytes, stage: str) -> Arrays:
         np.lib.format.read_magic(file)
     ]
     shape, is_fortran, dtype = read_header(file)
-    is_text, size, n_bytes = dtype.kind in _TEXT, math.prod(shape), len(content) - file.tell()
+    is_text, n_bytes = dtype.kind in _TEXT, len(content) - file.tell()
     if not is_text:
         _check_kind(stage, dtype)
-    if any(n < 0 for n in shape) or size * dtype.itemsize != n_bytes:
+    if any(n < 0 for n in shape) or math.prod(shape) * dtype.itemsize != n_bytes:
         raise OwnArraysError(
             f"The header of {_shown(stage)} says that its shape is {_shown(shape)}; "
             f"{n_bytes} bytes follow, which is another size. Save it again."
         )
-    array = np.frombuffer(content, dtype, offset=file.tell()) if size else np.empty(0, dtype)
+    array = np.frombuffer(content, dtype, offset=file.tell()) if n_bytes else np.empty(0, dtype)
     array = array.reshape(shape, order="F" if is_fortran else "C")
     return {stage: array if is_text else numeric(stage, array).astype(dtype.newbyteorder("="))}
 
@@ -169,23 +168,20 @@ def _safetensors(content: bytes, stage: str) -> Arrays:
         )
     tensors = deserialize(content)
     _check_count(len(tensors))
-    return {name: numeric(name, _tensor(name, **tensor)) for name, tensor in tensors}
+    arrays = {}
+    for name, tensor in tensors:
+        if tensor["dtype"] not in _SAFETENSORS:
+            raise OwnArraysError(
+                f"An array holds booleans, whole numbers, bfloat16, float16, float32 or float64; {_shown(name)} is of "
+                f"{_shown(tensor['dtype'])}. Convert it, as in tensor.float()."
+            )
+        stored = np.frombuffer(tensor["data"], _SAFETENSORS[tensor["dtype"]])
+        array = widened(stored) if tensor["dtype"] == "BF16" else stored.astype(stored.dtype.newbyteorder("="))
+        arrays[name] = numeric(name, array.reshape(tensor["shape"]))
+    return arrays
 
 
-def _tensor(name: str, dtype: str, shape: list[int], data: bytes) -> np.ndarray:
-    """Parse a tensor of safetensors; bfloat16, which NumPy lacks, becomes float32."""
-    if dtype == "BF16":
-        return widened(np.frombuffer(data, "<u2")).reshape(shape)
-    if dtype not in _SAFETENSORS:
-        raise OwnArraysError(
-            f"An array holds booleans, whole numbers, bfloat16, float16, float32 or float64; {_shown(name)} is of "
-            f"{_shown(dtype)}. Convert it, as in tensor.float()."
-        )
-    kind = np.dtype(_SAFETENSORS[dtype])
-    return np.frombuffer(data, kind).astype(kind.newbyteorder("=")).reshape(shape)
-
-
-_SAFETENSORS = {"BOOL": "?", "F16": "<f2", "F32": "<f4", "F64": "<f8"}  # the dtypes that NumPy has
+_SAFETENSORS = {"BOOL": "?", "BF16": "<u2", "F16": "<f2", "F32": "<f4", "F64": "<f8"}  # as NumPy stores them
 _SAFETENSORS |= {f"{sign}{8 * n}": f"<{sign.lower()}{n}" for sign in "IU" for n in (1, 2, 4, 8)}
 
 
@@ -199,36 +195,23 @@ def _csv(content: bytes, stage: str) -> Arrays:
             f"A .csv file may hold at most {MAX_STAGE_NUMBERS:,} numbers, empty lines counted; this one has {n:,}."
         )
 
-    def rows() -> Iterator[list[str]]:  # parsing again takes less time than storing all rows
-        lines.seek(0)
-        return csv.reader(lines, delimiter=separator)
-
-    try:
-        numbers = np.fromiter(map(float, chain.from_iterable(rows())), float)
-    except ValueError:
-        fields = ((line, field) for line, row in enumerate(rows(), start=1) for field in row)
-        line, field = next((line, field) for line, field in fields if not _is_number(field))
-        raise OwnArraysError(
-            f"A .csv file holds one matrix of numbers, a row on each line, and no titles; "
-            f"got {_shown(field)} on line {line}."
-        ) from None
-    lengths = list(map(len, rows()))
-    n_columns = next(filter(None, lengths), 0)
-    for line, length in enumerate(lengths, start=1):
-        if length not in (0, n_columns):
+    lines.seek(0)
+    rows: list[list[float]] = []
+    for line, fields in enumerate(csv.reader(lines, delimiter=separator), start=1):
+        try:
+            numbers = [float(field := each) for each in fields]
+        except ValueError:
             raise OwnArraysError(
-                f"A .csv file holds one matrix, all rows of one length; the first has {n_columns} numbers, "
-                f"line {line} has {length}."
+                f"A .csv file holds one matrix of numbers, a row on each line, and no titles; "
+                f"got {_shown(field)} on line {line}."
+            ) from None
+        if numbers and rows and len(numbers) != len(rows[0]):
+            raise OwnArraysError(
+                f"A .csv file holds one matrix, all rows of one length; the first has {len(rows[0])} numbers, "
+                f"line {line} has {len(numbers)}."
             )
-    return {stage: numeric(stage, numbers.reshape(-1, n_columns) if n_columns else numbers)}
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True
+        rows += [numbers] if numbers else []
+    return {stage: numeric(stage, np.array(rows))}
 
 
 def _shown(value: object) -> str:

@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ from attnviz.core.assembly import Builder, add_layer
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_STAGE_NUMBERS
 from attnviz.core.operations.operation import Source
-from attnviz.core.order import LayerConfig, StageSpec
+from attnviz.core.order import LayerConfig
 from attnviz.core.parameters import ALL_AXES, Parameters
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
@@ -31,36 +31,32 @@ _INPUTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+@cache
 def stages() -> Mapping[str, tuple[str, ...]]:
-    """The axes of every input, parameter and stage of a layer."""
-    return _stages(order.LAYER)[0]
-
-
-def score_stages() -> tuple[str, ...]:
-    """The stages from the scores to the input of the softmax."""
-    return _stages(order.LAYER)[1]
-
-
-def stages_after_scores() -> tuple[str, ...]:
-    """The stages from the softmax on."""
-    return _stages(order.LAYER)[2]
-
-
-@lru_cache(maxsize=8)
-def _stages(layer: tuple[StageSpec, ...]) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...], tuple[str, ...]]:
-    """The stages of a minimal pass with everything a layer may have. A rotation needs two dimensions."""
+    """The axes of every input, parameter and stage of a layer: those of a minimal pass with all that it may have."""
     build = Builder()
     for name in ("x", "context"):
         build.give(Stage.given(name, real(name, np.ones((1, 2)), _INPUTS[name]), _INPUTS[name]))
     lengths = {"head": 1, "group": 1}
-    ones = {name: np.ones([lengths.get(axis, 2) for axis in axes]) for name, axes in ALL_AXES.items()}
+    ones = {name: np.ones([lengths.get(axis, 2) for axis in axes]) for name, axes in ALL_AXES.items()}  # RoPE needs 2
     for stage in Parameters(**ones).stages.values():
         build.give(stage)
     add_layer(build, LayerConfig(1, d_k=2, **{option: values[0] for option, values in order.CHOICES.items()}))
-    axes = {**_INPUTS, **{name: stage.axes for name, stage in build.stages.items()}}
-    names = [spec.name for spec in layer]
-    softmax = names.index("attention")
-    return axes, tuple(n for n in names[names.index("scores") : softmax] if n in axes), tuple(names[softmax:])
+    return {**_INPUTS, **{name: stage.axes for name, stage in build.stages.items()}}
+
+
+_ORDER = [spec.name for spec in order.LAYER]
+
+
+@cache
+def score_stages() -> tuple[str, ...]:
+    """The stages from the scores to the input of the softmax."""
+    return tuple(name for name in _ORDER[_ORDER.index("scores") : _ORDER.index("attention")] if name in stages())
+
+
+def stages_after_scores() -> tuple[str, ...]:
+    """The stages from the softmax on."""
+    return tuple(_ORDER[_ORDER.index("attention") :])
 
 
 def computable(names: set[str]) -> set[str]:
@@ -95,8 +91,7 @@ def recomputed(arrays: Mapping[str, np.ndarray], config: LayerConfig) -> Trace:
 
 def _with_mask_of_scores(arrays: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
     """Turn the -inf of scores that start the pass into a mask."""
-    made = computable({"scores", *arrays}) | {"scores"}
-    *_, before, masked = (each for each in score_stages() if each in made)
+    *_, before, masked = (each for each in score_stages() if each in computable({"scores", *arrays}) | {"scores"})
     for name in (arrays.keys() - computable(set(arrays))).intersection(score_stages()):
         seen = ~np.isneginf(arrays[name])
         if not seen.all():
@@ -112,7 +107,8 @@ IN_OUT: Orientation = "(in, out)"
 OUT_IN: Orientation = "(out, in)"
 JOINED = "heads side by side"
 BY_HEADS = "heads first, (out, in)"
-_AVERAGED, _REPEATED = "averaged over heads", "repeated for each head"
+REPEATED = "repeated for each head"
+_AVERAGED = "averaged over heads"
 _SINGLE = "each token a sentence of its own"
 _SECOND, _BATCH_SECOND = "heads on the second axis", "batch on the second axis"
 
@@ -164,16 +160,11 @@ def _headed(heads: str, rows: str, length: str) -> tuple[Layout, ...]:
 
 def _grouped(length: str) -> tuple[Layout, ...]:
     """The layouts of keys or values that heads may share: once per group or once per head."""
-    return (*_headed("g", "s", length), Layout(f"h s {length}", _REPEATED, "heads first"))
-
-
-def _matrix(rows: str, columns: str) -> tuple[Layout, ...]:
-    return Layout(f"{rows} {columns}", family=IN_OUT), Layout(f"{columns} {rows}", OUT_IN, OUT_IN)
+    return (*_headed("g", "s", length), Layout(f"h s {length}", REPEATED, "heads first"))
 
 
 def _alone(*patterns: str, title: str = "") -> tuple[Layout, ...]:
-    first, *others = patterns
-    return (Layout(first), *(Layout(each, title) for each in others))
+    return tuple(Layout(each, title if at else "") for at, each in enumerate(patterns))
 
 
 _ROWS = _alone("h t s", "t s", title=_AVERAGED)
@@ -190,9 +181,9 @@ _LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     **dict.fromkeys(("embeddings", "positions"), _alone("t m")),
     **dict.fromkeys(("b_o", "g_mlp_norm", "b_mlp_norm"), _alone("o")),
     **dict.fromkeys(("g_attn_norm", "b_attn_norm"), _alone("m")),
-    "w_hidden": _matrix("o", "n"),
+    "w_hidden": (Layout("o n", family=IN_OUT), Layout("n o", OUT_IN, OUT_IN)),
     "b_hidden": _alone("n"),
-    "w_mlp": _matrix("n", "e"),
+    "w_mlp": (Layout("n e", family=IN_OUT), Layout("e n", OUT_IN, OUT_IN)),
     "b_mlp": _alone("e"),
     **dict.fromkeys(("q", "q_normed", "q_rotated"), _headed("h", "t", "d")),
     **dict.fromkeys(("k", "k_normed", "k_rotated"), _grouped("d")),
@@ -296,17 +287,16 @@ class FusedLayout:
     has its queries, then its key and value, as in GPT-NeoX, BLOOM and Falcon.
     """
 
-    orientation: Orientation
+    orientation: str
     n_sharing: int = 1
     n_groups: int = 0
 
     def split(self, name: str, array: np.ndarray, n_axes: int) -> list[np.ndarray]:
         """The three parts of a matrix or a vector; OwnArraysError if it can't be split."""
-        lengths = array.shape[max(array.ndim - n_axes, 0) :]
+        lengths = without_batch(array.shape, n_axes)
         axis = 1 if n_axes == 2 and self.orientation == IN_OUT else 0
         n_parts = self.n_sharing + 2
-        n_pieces = n_parts * max(self.n_groups, 1)
-        if len(lengths) < n_axes or math.prod(lengths) != array.size or lengths[axis] % n_pieces:
+        if len(lengths) != n_axes or lengths[axis] % (n_parts * max(self.n_groups, 1)):
             raise OwnArraysError(
                 f"{name[:60]!r} holds what makes q, k and v beside each other, so that one of its axes is a multiple "
                 f"of {n_parts}; got {array.shape}."
@@ -321,31 +311,30 @@ class FusedLayout:
 
 
 def fused_layouts(
-    array: np.ndarray, orientation: Orientation | None, width: int | None, joined: int | None, n_heads: int | None
+    array: np.ndarray, orientation: str | None, width: int | None, joined: int | None, n_heads: int | None
 ) -> Iterator[FusedLayout]:
     """The ways to split a fused matrix, all queries first or by heads; None stands for what isn't known.
 
     `width` is that of x, and `joined` the total length of a token's queries, by default a third of the matrix.
     """
-    shared = []
-    for each in (orientation,) if orientation else orientations(array, width):
+    ways = []
+    for each in (orientation,) if orientation else _orientations(array, width):
         n_out = array.shape[-2 if each == OUT_IN else -1]
         rest = n_out - joined if joined else 0
         n_sharing = 2 * joined // rest if joined and rest > 0 and not 2 * joined % rest else 1
         yield FusedLayout(each, n_sharing)
-        shared.append((each, n_sharing, n_out * n_sharing // (n_sharing + 2)))
-    for each, n_sharing, n_queries in shared:
+        ways.append((each, n_sharing, n_out * n_sharing // (n_sharing + 2)))
+    for each, n_sharing, n_queries in ways:
         for h in (n_heads,) if n_heads else range(1, MAX_HEADS + 1):
             if not n_queries % h and not h % n_sharing:
                 yield FusedLayout(each, n_sharing, h // n_sharing)
 
 
-def orientations(array: np.ndarray, width: int | None) -> tuple[Orientation, ...]:
+def _orientations(array: np.ndarray, width: int | None) -> Sequence[str]:
     """The possible orientations of a fused matrix whose name doesn't give one."""
     rows, columns = array.shape[-2:]
     if width in (rows, columns) and rows != columns:
-        return (OUT_IN,) if columns == width else (IN_OUT,)
+        return [OUT_IN if columns == width else IN_OUT]
     if rows == 3 * columns or columns == 3 * rows:
-        return (OUT_IN,) if rows > columns else (IN_OUT,)
-    ways: tuple[tuple[Orientation, int], ...] = ((OUT_IN, rows), (IN_OUT, columns))
-    return tuple(way for way, n in ways if n % 3 == 0) or (OUT_IN,)
+        return [OUT_IN if rows > columns else IN_OUT]
+    return [each for each, n in ((OUT_IN, rows), (IN_OUT, columns)) if n % 3 == 0] or [OUT_IN]

@@ -129,11 +129,11 @@ def mask_readings(masks: Sequence[UserMask]) -> tuple[MaskReading, ...]:
     options = [each.meanings for each in masks]
     are_few = math.prod(map(len, options)) * len(masks) ** 2 * size <= _MOST_READ
     ways = [*product(*options)] if are_few else [tuple(each[at] for each in options) for at in (0, -1)]
-    readings = [_combined(masks, meanings) for meanings in ways]
-    usual = _combined(masks, [each[0] for each in options])
-    readings = [
-        replace(each, by_convention=usual) if any(one.contradicts for one in each.chosen) else each for each in readings
-    ]
+    usual, *others = (_combined(masks, meanings) for meanings in ways)  # the first follows all conventions
+    readings = [usual]
+    for each in others:
+        contradicts = any(mask.contradicts for mask in each.chosen)
+        readings.append(replace(each, by_convention=usual) if contradicts else each)
     return tuple(sorted(readings, key=lambda each: each.unlikelihood))
 
 

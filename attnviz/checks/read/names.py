@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -35,89 +36,83 @@ class Named:
     true_is: Meaning | None = None
 
 
+def _each(pattern: str, stage: str, orientation: Orientation | None = None, letters: str = "qkv") -> list:
+    """A pattern for each letter, which stands for {e} in it, and the letter's word for {word}."""
+    return [(pattern.format(e=e, word=_WORDS[e]), Named(stage.format(e=e), orientation)) for e in letters]
+
+
+def _layers(pattern: str, letters: Iterable[str], orientation: Orientation | None = OUT_IN) -> list:
+    """Patterns for the weights of layers, which have an orientation, and for their biases."""
+    patterns = [(each, f"(?:{pattern.format(e=each, word=_WORDS.get(each))})[./]") for each in letters]
+    weights = [(f"{prefix}weight", Named(f"w_{each}", orientation)) for each, prefix in patterns]
+    return weights + [(f"{prefix}bias", Named(f"b_{each}")) for each, prefix in patterns]
+
+
 _WORDS = {"q": "query", "k": "key", "v": "value", "o": "(?:attention_output|out)"}
-# The output matrix in GPT-NeoX and BLOOM, BERT, Phi, timm and DistilBERT
-_BEFORE_O = r"(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|attn[./]proj|out_lin"
-_PATTERNS: tuple[tuple[str, Named], ...] = (
+_PATTERNS: list[tuple[str, Named]] = [
     # torch.nn.MultiheadAttention
-    (r"in_proj_weight", Named("w_qkv")),
-    (r"in_proj_bias", Named("b_qkv")),
-    *((rf"{each}_proj_weight", Named(f"w_{each}", OUT_IN)) for each in "qkv"),
-    (r"(?:src_|tgt_)?key_padding_mask", Named("mask", true_is="hidden")),
+    ("in_proj_weight", Named("w_qkv")),
+    ("in_proj_bias", Named("b_qkv")),
+    *_each("{e}_proj_weight", "w_{e}", OUT_IN),
+    ("(?:src_|tgt_)?key_padding_mask", Named("mask", true_is="hidden")),
     # GPT-2 and nanoGPT share names; their shapes tell them apart
-    *((rf"c_attn[./]{kind}", Named(f"{kind[0]}_qkv")) for kind in ("weight", "bias")),
-    *((rf"(?:attn[./])?c_proj[./]{kind}", Named(f"{kind[0]}_o")) for kind in ("weight", "bias")),
+    *_layers("c_attn", ["qkv"], None),
+    *_layers("(?:attn[./])?c_proj", "o", None),
     # separate layers: query, W_query, q_proj, W_q and q of BERT, Raschka, Llama, d2l and T5
-    *(
-        (rf"(?:(?:w_)?{_WORDS[each]}|{each}_proj|{each}_lin|(?:w_?)?{each}|to_{each})[./]{kind}", named)
-        for kind, orientation in (("weight", OUT_IN), ("bias", None))
-        for each in "qkv"
-        for named in (Named(f"{kind[0]}_{each}", orientation),)
-    ),
-    *(
-        (rf"linears[./]{at}[./]{kind}", Named(f"{kind[0]}_{each}", OUT_IN if kind == "weight" else None))
-        for at, each in enumerate("qkvo")
-        for kind in ("weight", "bias")
-    ),
-    *(
-        (rf"(?:{_BEFORE_O}|out_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?)[./]{kind}", Named(f"{kind[0]}_o", orientation))
-        for kind, orientation in (("weight", OUT_IN), ("bias", None))
-    ),
+    *_layers("(?:w_)?{word}|{e}_proj|{e}_lin|(?:w_?)?{e}|to_{e}", "qkv"),
+    *chain.from_iterable(_layers(f"linears[./]{position}", letter) for position, letter in enumerate("qkvo")),
+    # the output matrix in GPT-NeoX and BLOOM, BERT, Phi, timm and DistilBERT, then elsewhere
+    *_layers("(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|attn[./]proj|out_lin", "o"),
+    *_layers("out_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?", "o"),
     # Qwen 3, Gemma 3 and OLMo 2; gpt-oss
-    *((rf"{each}_?norm[./]weight|norm_?{each}[./]weight", Named(f"g_{each}_norm")) for each in "qk"),
-    (r"sinks?", Named("sinks")),
+    *_each("{e}_?norm[./]weight|norm_?{e}[./]weight", "g_{e}_norm", letters="qk"),
+    ("sinks?", Named("sinks")),
     # Keras and Flax
-    *(
-        (rf"{word}[./]{kind}(?::0)?", Named(f"{letter}_{each}", IN_OUT if kind == "kernel" else None))
-        for each, word in _WORDS.items()
-        for letter, kind in (("w", "kernel"), ("b", "bias"))
-    ),
+    *_each("{word}[./]kernel(?::0)?", "w_{e}", IN_OUT, "qkvo"),
+    *_each("{word}[./]bias(?::0)?", "b_{e}", None, "qkvo"),
     # TransformerLens, whose W_Q is generic; _W_K and the like are those of groups
-    *((rf"hook_{each}", Named(each)) for each in "qkv"),
-    (r"hook_attn_scores", Named("masked")),
-    (r"hook_pattern", Named("attention")),
-    (r"hook_z", Named("heads")),
-    (r"hook_result", Named("contributions")),
-    (r"hook_attn_out", Named("output")),
-    (r"ln1[./]hook_normalized", Named("x")),
-    *((rf"_{kind}_{each}", Named(f"{kind}_{each}".lower())) for kind in "Wb" for each in "KV"),
+    ("hook_attn_scores", Named("masked")),
+    ("hook_pattern", Named("attention")),
+    ("hook_z", Named("heads")),
+    ("hook_result", Named("contributions")),
+    ("hook_attn_out", Named("output")),
+    ("ln1[./]hook_normalized", Named("x")),
+    *_each("_w_{e}", "w_{e}", None, "kv"),
+    *_each("_b_{e}", "b_{e}", None, "kv"),
     # microgpt
-    *((rf"attn_w{each}", Named(f"w_{each}", OUT_IN)) for each in "qkvo"),
+    *_each("attn_w{e}", "w_{e}", OUT_IN, "qkvo"),
     # generic names
-    *(
-        (rf"{letter}_?{each}|{_WORDS[each]}_{kind}|{letter}_{_WORDS[each]}", Named(f"{letter}_{each}"))
-        for letter, kind in (("w", "weight"), ("b", "bias"))
-        for each in "qkv"
-    ),
-    *((rf"{letter}_?o|{letter}_out|{letter}_output", Named(f"{letter}_o")) for letter in "wb"),
-    *(
-        (rf"{kind[0]}_?qkv|(?:qkv|wqkv|qkv_proj|query_key_value)[./]{kind}", Named(f"{kind[0]}_qkv"))
-        for kind in ("weight", "bias")
-    ),
-    *((rf"{each}_(?:rot(?:ated)?|roped?|embed)|hook_rot_{each}", Named(f"{each}_rotated")) for each in "qk"),
-    *((rf"{each}_normed|{each}_norm", Named(f"{each}_normed")) for each in "qk"),
-    (r"(?:soft_?)?capped(?:_scores)?", Named("capped")),
-    (r"biased(?:_scores)?", Named("biased")),
-    (r"q|query|queries", Named("q")),
-    (r"k|key|keys", Named("k")),
-    (r"v|value|values", Named("v")),
-    (r"x|inputs?|hidden_states", Named("x")),
-    (r"context|memory|encoder_hidden_states", Named("context")),
-    (r"embeddings", Named("embeddings")),
-    (r"positions", Named("positions")),
-    (r"scores|(?:attn|attention)_scores", Named("scores")),
-    (r"scaled(?:_scores)?", Named("scaled")),
-    (r"masked(?:_scores)?", Named("masked")),
-    (r"(?:attn_|attention_|causal_|padding_|pad_|src_|tgt_)?mask", Named("mask")),
-    (r"alibi|(?:relative_)?position_bias", Named("mask")),  # what BLOOM and T5 add to scores
-    (r"a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)", Named("attention")),
-    (r"attn_output_weights|softmax", Named("attention")),
-    (r"heads|z|head_outputs?", Named("heads")),
-    (r"concat(?:enated)?", Named("concat")),
-    (r"contributions", Named("contributions")),
-    (r"y|out|outputs?|(?:attn|attention)_out(?:put)?", Named("output")),
-    (r"residual", Named("residual")),
-)
+    *_each("w_?{e}|{word}_weight|w_{word}", "w_{e}"),
+    *_each("b_?{e}|{word}_bias|b_{word}", "b_{e}"),
+    ("w_?o|w_out|w_output", Named("w_o")),
+    ("b_?o|b_out|b_output", Named("b_o")),
+    *_layers("qkv|wqkv|qkv_proj|query_key_value", ["qkv"], None),
+    ("w_?qkv", Named("w_qkv")),
+    ("b_?qkv", Named("b_qkv")),
+    *_each("{e}_(?:rot(?:ated)?|roped?|embed)|hook_rot_{e}", "{e}_rotated", letters="qk"),
+    *_each("{e}_normed|{e}_norm", "{e}_normed", letters="qk"),
+    ("(?:soft_?)?capped(?:_scores)?", Named("capped")),
+    ("biased(?:_scores)?", Named("biased")),
+    ("q|query|queries|hook_q", Named("q")),
+    ("k|key|keys|hook_k", Named("k")),
+    ("v|value|values|hook_v", Named("v")),
+    ("x|inputs?|hidden_states", Named("x")),
+    ("context|memory|encoder_hidden_states", Named("context")),
+    ("embeddings", Named("embeddings")),
+    ("positions", Named("positions")),
+    ("scores|(?:attn|attention)_scores", Named("scores")),
+    ("scaled(?:_scores)?", Named("scaled")),
+    ("masked(?:_scores)?", Named("masked")),
+    ("(?:attn_|attention_|causal_|padding_|pad_|src_|tgt_)?mask", Named("mask")),
+    ("alibi|(?:relative_)?position_bias", Named("mask")),  # what BLOOM and T5 add to scores
+    ("a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)", Named("attention")),
+    ("attn_output_weights|softmax", Named("attention")),
+    ("heads|z|head_outputs?", Named("heads")),
+    ("concat(?:enated)?", Named("concat")),
+    ("contributions", Named("contributions")),
+    ("y|out|outputs?|(?:attn|attention)_out(?:put)?", Named("output")),
+    ("residual", Named("residual")),
+]
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -185,14 +180,14 @@ def names_by_stage(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The names of the arrays for each stage; only a mask may have several. OwnArraysError for other duplicates."""
     by_stage: dict[str, tuple[str, ...]] = {}
     for name in names:
-        if known := named(name):
-            before = by_stage.get(known.stage, ())
-            if before and known.stage != "mask":
+        if stage := stage_named(name):
+            before = by_stage.get(stage, ())
+            if before and stage != "mask":
                 raise OwnArraysError(
-                    f"Each stage may come once; {before[0][:60]!r} and {name[:60]!r} are both {known.stage}. "
+                    f"Each stage may come once; {before[0][:60]!r} and {name[:60]!r} are both {stage}. "
                     "Give the arrays of one layer, or say which one is meant (`layer=1` of `compare`)."
                 )
-            by_stage[known.stage] = (*before, name)
+            by_stage[stage] = (*before, name)
     return by_stage
 
 
@@ -225,13 +220,9 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
     if not 1 <= layer <= len(layers):
         raise OwnArraysError(f"The arrays are of {len(layers)} layers; got the layer {layer}.")
     names = [*layers.values()][layer - 1]
-    numbered = {name for each in layers.values() for name in each}
-    unnumbered = [name for name in arrays if name not in numbered and (layer == 1 or _is_shared(name))]
-    return {names.get(name, name): arrays[name] for name in (*unnumbered, *names)}
-
-
-def _is_shared(name: str) -> bool:
-    return bool(named_number(name)) or stage_named(name) in ("mask", "context")
+    unnumbered = [name for name in arrays if not any(name in each for each in layers.values())]
+    shared = [name for name in unnumbered if named_number(name) or stage_named(name) in ("mask", "context")]
+    return {names.get(name, name): arrays[name] for name in (*(unnumbered if layer == 1 else shared), *names)}
 
 
 # --- Words
@@ -258,17 +249,17 @@ def words_of(trace: Trace, texts: Texts, names: Iterable[str]) -> tuple[tuple[st
     Keys share the queries' words if both come from `x`. If keys have no words of their own, they share them too,
     provided the counts match and none of the arrays' `names` is that of a context.
     """
+
+    def fitting(words: tuple[str, ...], n: int) -> tuple[str, ...]:
+        texts_of_n = (texts[name] for name in words if len(texts.get(name, ())) == n)
+        return tuple(word or str(number) for number, word in enumerate(next(texts_of_n, ("",) * n), start=1))
+
     _, n_queries, n_keys = trace["attention"].shape
-    queries = _fitting(texts, _QUERY_WORDS, n_queries)
+    queries = fitting(_QUERY_WORDS, n_queries)
     has_context = "context" in map(stage_named, names)
     if _is_made_of_x(trace) or (n_queries == n_keys and not has_context and texts.keys().isdisjoint(KEY_WORDS)):
         return queries, queries
-    return queries, _fitting(texts, KEY_WORDS, n_keys)
-
-
-def _fitting(texts: Texts, names: tuple[str, ...], n: int) -> tuple[str, ...]:
-    fitting = (texts[name] for name in names if len(texts.get(name, ())) == n)
-    return tuple(word or str(number) for number, word in enumerate(next(fitting, ("",) * n), start=1))
+    return queries, fitting(KEY_WORDS, n_keys)
 
 
 def wrong_counts(trace: Trace, texts: Texts) -> Iterator[tuple[str, int, int]]:

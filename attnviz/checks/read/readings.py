@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from attnviz.checks.read.layouts import (
     MAX_HEADS,
     OUT_IN,
     PROJECTIONS,
+    REPEATED,
     FusedLayout,
     Layout,
     Orientation,
@@ -58,8 +59,7 @@ class UserArray:
         return written_in(self.value, self.dtype)
 
 
-UserArrays = Mapping[str, UserArray]
-"""The user's arrays by stages, in the order of the pass."""
+UserArrays = Mapping[str, UserArray]  # by stages, in the order of the pass
 
 
 @dataclass(frozen=True)
@@ -82,42 +82,31 @@ def user_arrays(
     arrays = {name: as_array(name, array) for name, array in arrays.items()}
     by_stage = names_by_stage(arrays)
     names = [name for each in by_stage.values() for name in each]
+    numbers = {name: numeric(name, arrays[name]) for name in names}
+    read: dict[str, UserArray] = {}
+    for stage, (name, *_) in by_stage.items():
+        known, array = named(name), numbers[name]
+        orientation = stated.orientation or (known.orientation if known else None)
+        read[stage] = UserArray(name, array.astype(np.float64), array.dtype, orientation)
+    if "mask" in by_stage:
+        masks = [_user_mask(name, numbers[name], stated.true_is, names) for name in by_stage["mask"]]
+        ways = mask_readings(masks)
+        read["mask"] = UserArray(" and ".join(by_stage["mask"]), ways[0].value, np.dtype(bool), masks=ways)
     unread = tuple(name for name in arrays if name not in names)
-    numbers = {stage: {each: numeric(each, arrays[each]) for each in of_stage} for stage, of_stage in by_stage.items()}
-    combined = {}
-    for stage, named_arrays in numbers.items():
-        if stage == "mask":
-            combined[stage] = _combined_masks(named_arrays, stated.true_is, names)
-        else:
-            ((name, array),) = named_arrays.items()
-            orientation = stated.orientation or _orientation(name)
-            combined[stage] = UserArray(name, array.astype(np.float64), array.dtype, orientation)
-    return [_split(combined, cut) for cut in _fused_layouts(combined, stated)], unread
+    return [_split(read, cut) for cut in _fused_layouts(read, stated)], unread
 
 
-def _orientation(name: str) -> Orientation | None:
+def _user_mask(name: str, array: np.ndarray, true_is: Meaning | None, names: Iterable[str]) -> UserMask:
     known = named(name)
-    return known.orientation if known else None
+    usual = convention(name, array.dtype.kind == "b", names)
+    return UserMask.of(name, array, true_is or (known.true_is if known else None), usual)
 
 
-def _combined_masks(arrays: Mapping[str, np.ndarray], true_is: Meaning | None, names: Sequence[str]) -> UserArray:
-    masks = []
-    for name, array in arrays.items():
-        known = named(name)
-        usual = convention(name, array.dtype.kind == "b", names)
-        masks.append(UserMask.of(name, array, true_is or (known.true_is if known else None), usual))
-    readings = mask_readings(masks)
-    return UserArray(" and ".join(arrays), readings[0].value, np.dtype(bool), masks=readings)
-
-
-def _fused_layouts(arrays: UserArrays, stated: Conventions) -> list[FusedLayout | None]:
-    """The ways to split a fused array of q, k and v; only None if there is none."""
-    if "w_qkv" not in arrays:
-        return [FusedLayout(OUT_IN)] if "b_qkv" in arrays else [None]
-    name, fused = arrays["w_qkv"].name, arrays["w_qkv"].value
-    orientation = stated.orientation or _orientation(name)
-    if fused.ndim < 2:
-        return [FusedLayout(orientation or OUT_IN)]
+def _fused_layouts(arrays: UserArrays, stated: Conventions) -> Sequence[FusedLayout]:
+    """The ways to split a fused array of q, k and v; any one if there is none."""
+    fused = arrays.get("w_qkv")
+    if fused is None or fused.value.ndim < 2:
+        return [FusedLayout((fused and fused.orientation) or OUT_IN)]
     shapes = {stage: each.value.shape for stage, each in arrays.items()}
     width = shapes["x"][-1] if shapes.get("x") else None
     joined = width
@@ -125,22 +114,19 @@ def _fused_layouts(arrays: UserArrays, stated: Conventions) -> list[FusedLayout 
         joined = next((n for n in shapes["w_o"][-2:] if n != width), width) or shapes["w_o"][-1]
     scores = (shapes.get(stage, ()) for stage in ("attention", "scores", "scaled", "masked"))
     n_heads = stated.n_heads or next((shape[-3] for shape in scores if len(shape) > 2), None)
-    is_in_three = "in_proj_weight" in name.lower()  # PyTorch's; GPT-2's name is ambiguous
-    ways = fused_layouts(fused, orientation, width, joined, n_heads)
-    cuts: list[FusedLayout | None] = [each for each in ways if not (is_in_three and each.n_groups)]
-    return sorted(cuts, key=lambda each: each.n_groups == 0) if is_by_heads(name) else cuts  # type: ignore[union-attr]
+    ways = fused_layouts(fused.value, fused.orientation, width, joined, n_heads)
+    if "in_proj_weight" in fused.name.lower():  # PyTorch's; GPT-2's name is ambiguous
+        return [each for each in ways if not each.n_groups]
+    return sorted(ways, key=lambda each: each.n_groups == 0 and is_by_heads(fused.name))
 
 
-def _split(arrays: UserArrays, cut: FusedLayout | None) -> UserArrays:
-    by_stage: dict[str, UserArray] = {}
-    for stage, array in arrays.items():
-        if cut and stage in ("w_qkv", "b_qkv"):
-            is_matrix = stage == "w_qkv"
-            family = (BY_HEADS if cut.n_groups else cut.orientation) if is_matrix else None
-            for letter, part in zip("qkv", cut.split(array.name, array.value, 1 + is_matrix), strict=True):
-                by_stage[f"{stage[0]}_{letter}"] = UserArray(array.name, part, array.dtype, family)
-        else:
-            by_stage[stage] = array
+def _split(arrays: UserArrays, cut: FusedLayout) -> UserArrays:
+    by_stage = {stage: array for stage, array in arrays.items() if stage not in ("w_qkv", "b_qkv")}
+    for stage, family in (("w_qkv", BY_HEADS if cut.n_groups else cut.orientation), ("b_qkv", None)):
+        if fused := arrays.get(stage):
+            parts = cut.split(fused.name, fused.value, 2 if stage == "w_qkv" else 1)
+            for letter, part in zip("qkv", parts, strict=True):
+                by_stage[f"{stage[0]}_{letter}"] = UserArray(fused.name, part, fused.dtype, family)
     if "attention" not in by_stage and "scores" in by_stage and _are_weights(by_stage["scores"].value):
         by_stage["attention"] = by_stage.pop("scores")
     if "w_o" in by_stage and all(name in by_stage and by_stage[name].value.ndim > 2 for name in PROJECTIONS):
@@ -175,9 +161,10 @@ def _with_query_as_x(arrays: UserArrays) -> list[UserArrays]:
     query, *others = inputs.values()
     if others and not np.array_equal(others[0].value, others[1].value):
         return [arrays]
-    is_own_context = not others or np.array_equal(query.value, others[0].value)
-    renamed = {"x": query} if is_own_context else {"x": query, "context": others[0]}
-    return [_in_order({**{stage: each for stage, each in arrays.items() if stage not in inputs}, **renamed}), arrays]
+    renamed = {stage: each for stage, each in arrays.items() if stage not in inputs} | {"x": query}
+    if others and not np.array_equal(query.value, others[0].value):
+        renamed["context"] = others[0]
+    return [_in_order(renamed), arrays]
 
 
 def _with_output_as_heads(arrays: UserArrays) -> list[UserArrays]:
@@ -240,10 +227,25 @@ def readings(arrays: UserArrays, n_heads: int | None, numbers: Mapping[str, floa
     ranked = []
     for h in divisors if n_heads is None else (n_heads,):
         for sizes, layouts in _fits(begins, arrays, {"h": h}, {}):
-            full, misfits = _with_ends(arrays, sizes, set(arrays) - first)
-            ranked.append((misfits, _n_mixed(layouts), h, full, layouts))
-    if not begins or not ranked:
-        raise OwnArraysError(_misfit(arrays, begins))
+            misfits = 0
+            for stage in stages():
+                if stage in arrays and stage not in first:
+                    fits = (fitted(each, arrays[stage].value.shape, sizes) for each in layouts_of(stage))
+                    fit = next(filter(None, fits), None)
+                    misfits += fit is None
+                    sizes = fit or sizes
+            ranked.append((misfits, _n_mixed(layouts), h, sizes, layouts))
+    if not begins:
+        names = ", ".join(each.name[:40] for each in arrays.values()) or "no array of a known name"
+        raise OwnArraysError(
+            f"A pass begins with x and parameters, with q, k and v, or with scores or attention; got {names}."
+        )
+    if not ranked:
+        shapes = ", ".join(f"{arrays[stage].name[:40]} {arrays[stage].value.shape}" for stage in begins[:8])
+        raise OwnArraysError(
+            f"The arrays must fit each other in some layout, one sentence without a batch, the heads alike; "
+            f"got {shapes}. Check which axis counts what."
+        )
     fewest = min(rank[0] for rank in ranked)
     ranked = [rank for rank in ranked if rank[0] == fewest]
     # two matrices alone don't tell their common layout
@@ -283,7 +285,7 @@ def _fits(
         if any(fit == other and np.array_equal(read, each) for other, each in seen):
             continue  # as for a single head
         seen.append((fit, read))
-        if layout.title != "repeated for each head" and not (sizes["h"] > 1 and layout.is_averaged):
+        if layout.title != REPEATED and not (sizes["h"] > 1 and layout.is_averaged):
             yield from _fits(rest, arrays, {**fit, **_implied(stage, fit, arrays)}, layouts | {stage: layout})
 
 
@@ -295,18 +297,6 @@ def _implied(stage: str, sizes: Sizes, arrays: UserArrays) -> Sizes:
     is_own_context = "context" not in arrays and (not projected or set(arrays) & {"w_k", "w_v"})
     implied = {"s": sizes["t"], "c": sizes["m"]} if is_own_context else {}
     return implied if projected else implied | {"d": sizes["m"], "v": sizes["m"], "g": sizes["h"]}
-
-
-def _with_ends(arrays: UserArrays, sizes: Sizes, ends: set[str]) -> tuple[Sizes, int]:
-    """Add the sizes that only the last arrays have, and count the last arrays that don't fit."""
-    misfits = 0
-    for stage in stages():
-        if stage in ends:
-            shape = arrays[stage].value.shape
-            fit = next((f for each in layouts_of(stage) if (f := fitted(each, shape, sizes))), None)
-            misfits += fit is None
-            sizes = fit or sizes
-    return sizes, misfits
 
 
 def _n_mixed(layouts: Mapping[str, Layout]) -> int:
@@ -363,7 +353,7 @@ def _zeros(arrays: UserArrays, shape: tuple[int, int, int]) -> np.ndarray | None
     for stage in ("masked", "scores", "attention"):
         if stage in arrays:
             value = arrays[stage].value
-            value = value.reshape(value.shape[next((i for i, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
+            value = value.reshape(value.shape[next((at for at, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
             if value.shape not in (shape, shape[1:]):
                 continue
             zeros = value == 0 if stage == "attention" else value <= HIDES / 2
@@ -387,30 +377,16 @@ def largest_stage(sizes: Sizes, stages: Sequence[str] = _STAGES) -> int:
     return max(math.prod(sizes.get(axis, 1) for axis in axes) for axes in stages)
 
 
-def _misfit(arrays: UserArrays, begins: list[str]) -> str:
-    if not begins:
-        return (
-            "A pass begins with x and parameters, with q, k and v, or with scores or attention; got "
-            f"{', '.join(each.name[:40] for each in arrays.values()) or 'no array of a known name'}."
-        )
-    shapes = ", ".join(f"{arrays[stage].name[:40]} {arrays[stage].value.shape}" for stage in begins[:8])
-    return (
-        f"The arrays must fit each other in some layout, one sentence without a batch, the heads alike; got {shapes}. "
-        "Check which axis counts what."
-    )
-
-
 def numbers_in(arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, float], dict[str, np.ndarray]]:
     """Separate the scale and the softcap from the other arrays; OwnArraysError if one isn't a positive number."""
     numbers: dict[str, float] = {}
-    rest = {name: array for name, array in arrays.items() if not named_number(name) or np.size(array) != 1}
-    for kind, rule in _RULES.items():
-        for name in arrays:
-            if name not in rest and named_number(name) == kind:
-                number = float(numeric(name, as_array(name, arrays[name])).item())
-                if not 0 < number < np.inf:
-                    raise OwnArraysError(f"{rule}, a number above 0; got {numbers.get(kind, number):g}.")
-                numbers.setdefault(kind, number)
+    rest = dict(arrays)
+    for name, array in arrays.items():
+        if (kind := named_number(name)) and np.size(array) == 1:
+            number = float(numeric(name, as_array(name, rest.pop(name))).item())
+            if not 0 < number < np.inf:
+                raise OwnArraysError(f"{_RULES[kind]}, a number above 0; got {number:g}.")
+            numbers.setdefault(kind, number)
     return numbers, rest
 
 

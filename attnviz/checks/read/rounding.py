@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from attnviz.core.operations.softmax import Softmax, SumNormalise
 _MAX_DIGITS = 12
 _MIN_DIGITS = 8  # so many zero digits aren't chance, and so many others no simple number
 _LARGEST_POWER = 300
-_FEW = 16  # how many numbers are tested before all are
 _MAX_LOOKED_AT = 4_096  # how many numbers of an array are tested
 _MANY = 2**18  # from how many numbers of a larger array these are sampled
 _FLOAT32_DIGITS = 8  # all digits of a float32
@@ -52,7 +51,9 @@ class Digits:
         return 10.0 ** -self.places(array)
 
     def rounded(self, array: np.ndarray) -> np.ndarray:
-        return _to_places(array, self.places(array))
+        places = self.places(array)
+        up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)  # whole: dividing by them is exact
+        return np.rint(array * up / down) / up * down
 
     def places(self, array: np.ndarray) -> np.ndarray:
         if not self.are_significant:
@@ -60,11 +61,6 @@ class Digits:
         size = np.abs(array, dtype=np.float64)
         first = np.floor(np.log10(np.where((size > 0) & np.isfinite(size), size, 1)))
         return np.clip(self.n - 1 - first, -_LARGEST_POWER, _LARGEST_POWER)
-
-
-def _to_places(array: np.ndarray, places: np.ndarray) -> np.ndarray:
-    up, down = 10.0 ** np.maximum(places, 0), 10.0 ** np.maximum(-places, 0)  # whole: dividing by them is exact
-    return np.rint(array * up / down) / up * down
 
 
 def half_step(digits: Digits | None, array: np.ndarray) -> np.ndarray | float:
@@ -154,36 +150,26 @@ def _informative(array: np.ndarray) -> np.ndarray:
 def _may_be_of(coarse: Format, numbers: np.ndarray, digits: Digits, stored: Format) -> bool:
     """Whether the numbers come from the coarse format, rounded to so many digits."""
     n_shown = np.count_nonzero(coarse.epsilon * numbers > 4 * digits.step(numbers))
-    return bool(n_shown >= 4 and _equals(digits.rounded(coarse.rounded(numbers)), numbers, stored))
+    return bool(n_shown >= 4) and _equals(digits.rounded(coarse.rounded(numbers)), numbers, stored)
 
 
-def _equals(rounded: np.ndarray, numbers: np.ndarray, stored: Format) -> Any:
+def _equals(rounded: np.ndarray, numbers: np.ndarray, stored: Format) -> bool:
     """Whether rounded numbers equal the given ones once they are stored in the format."""
-    return (np.abs(stored.rounded(rounded) - numbers) <= stored.epsilon * numbers / 2).all(axis=-1)
+    return bool((np.abs(stored.rounded(rounded) - numbers) <= stored.epsilon * numbers / 2).all())
 
 
 def _digits_of(numbers: np.ndarray, stored: Format) -> Digits | None:
     """The digits that positive numbers were rounded to, if this can't be chance; of two explanations the rarer."""
     ways = []
     for are_significant in (False, True):
-        if digits := _fewest_digits(are_significant, numbers, stored):
+        all_digits = [Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1)]
+        fewest = bisect_left(all_digits, True, key=lambda each: _equals(each.rounded(numbers), numbers, stored))
+        for digits in all_digits[fewest : fewest + 1]:
             chances = stored.epsilon * numbers / digits.step(numbers)  # of each number, to have so few digits by itself
             likely = float(np.log10(np.minimum(chances, 1)).sum())
             if likely < -_MIN_DIGITS and len(numbers) * digits.n >= _MIN_DIGITS:
                 ways.append((likely, are_significant, digits))
     return min(ways, key=lambda each: each[:2])[-1] if ways else None
-
-
-def _fewest_digits(are_significant: bool, numbers: np.ndarray, stored: Format) -> Digits | None:
-    """The fewest digits that represent all numbers. A few numbers rule out most arrays."""
-    ways = [Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1)]
-    few = numbers[:_FEW]
-    fit_few = _equals(_to_places(few, np.stack([each.places(few) for each in ways])), few, stored)
-    if not fit_few[-1]:
-        return None
-    ways = ways[int(fit_few.argmax()) :]
-    fewest = bisect_left(ways, True, key=lambda each: bool(_equals(each.rounded(numbers), numbers, stored)))
-    return ways[fewest] if fewest < len(ways) else None
 
 
 # --- Work limit

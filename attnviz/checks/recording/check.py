@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from attnviz.checks.recording.modules import COMPUTED, AttentionModule, array_of, attention_modules, notes
+from attnviz.checks.recording.modules import COMPUTED, AttentionModule, array_of, attention_modules
 from attnviz.checks.recording.recorded import record
 from attnviz.checks.report.report import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
@@ -107,29 +107,27 @@ def check(
     names = dict(names or {}) | _names_by_shape(mine, library)
     mine = _only("my_module", my_module, names)
     width = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
-    d_model = library.parameters[width].shape[0 if is_in_out(library, width) else -1]
+    d_model = library.parameters[width].shape[0 if _is_in_out(library, width) else -1]
     x = drawn(d_model, seed) if inputs is None else np.asarray(inputs)
-    with in_eval_mode(my_module, like), with_vectors_drawn(like, seed), copied(mine, library) as notes:
+    with _in_eval_mode(my_module, like), _with_vectors_drawn(like, seed), copied(mine, library) as notes:
         passes = _passes(library, x)
         ways = [(way, _computed(arrays)) for way, arrays in calls(mine, x, names)]
         is_random = any(map(_differ, ways, calls(mine, x, names)))
     if is_random:
         notes.append(f"Yours gives {_RANDOM}")
-    if len(ways) == 1:  # it takes no mask that we know, and may well be causal by itself
+    takes_no_mask = len(ways) == 1  # that we know; it may well be causal by itself
+    if takes_no_mask:
         notes.append("Yours was called without a mask alone.")
         ways = [(way, ways[0][1]) for way in passes]
-        best = max(_compared(passes, ways, library.n_heads), key=lambda each: _rank(each[1]))
-        return Check(dict([best]), tuple(notes), is_random)
     comparisons: dict[str, Comparison] = {}
-    for way, each in _compared(passes, ways, library.n_heads):
-        comparisons[way] = max(comparisons.get(way, each), each, key=_rank)
+    for way, arrays in ways:
+        if way in passes:
+            comparison = compare(passes[way], arrays, n_heads=library.n_heads)
+            comparisons[way] = max(comparisons.get(way, comparison), comparison, key=_rank)
+    if takes_no_mask:
+        best = max(comparisons, key=lambda way: _rank(comparisons[way]))
+        comparisons = {best: comparisons[best]}
     return Check(comparisons, tuple(notes), is_random)
-
-
-def _compared(
-    passes: Mapping[str, Trace], ways: Sequence[Call], n_heads: int | None
-) -> Iterator[tuple[str, Comparison]]:
-    return ((way, compare(passes[way], arrays, n_heads=n_heads)) for way, arrays in ways if way in passes)
 
 
 def _rank(comparison: Comparison) -> tuple[bool, bool, int]:
@@ -175,7 +173,7 @@ def _only(name: str, module: Any, names: dict[str, str]) -> AttentionModule:
             f"{type(module).__name__}, with {', '.join([each for each, _ in module.named_parameters()][:8])}. {why} "
             "Give the layer alone, or say by names={...} which stage each is."
         )
-    if why := notes(modules[0].extra_modules):
+    if why := modules[0].note:
         raise OwnArraysError(
             f"check copies a layer's matrices of queries, keys and values, which {name} keeps otherwise: {why} Record "
             "both and compare what was recorded."
@@ -285,7 +283,7 @@ def copied(mine: AttentionModule, like: AttentionModule) -> Iterator[list[str]]:
     theirs: Arrays = {}  # matrices (out, in) and vectors by stage, with fused ones split
     for name, stage in like.stages.items():
         array = array_of(like.parameters[name])
-        array = array.T if is_in_out(like, name) else array
+        array = array.T if _is_in_out(like, name) else array
         theirs |= zip(_FUSED[stage], np.split(array, 3), strict=True) if stage in _FUSED else {stage: array}
     has = {part for stage in mine.stages.values() for part in _FUSED.get(stage, (stage,))}
     missing = [stage for stage, value in theirs.items() if stage not in has and np.any(value)]
@@ -301,13 +299,13 @@ def _filled(mine: AttentionModule, name: str, theirs: Mapping[str, np.ndarray]) 
             return np.zeros(shape)
         raise OwnArraysError(f"{name} is {stage}, which the library's module has no parameter for. Use names={{...}}.")
     value = np.concatenate(parts)
-    value = value.T if is_in_out(mine, name) else value
+    value = value.T if _is_in_out(mine, name) else value
     if value.shape != shape:
         raise OwnArraysError(f"{name} must have the shape {value.shape} of the library's {stage}; got {shape}.")
     return value
 
 
-def is_in_out(module: AttentionModule, name: str) -> bool:
+def _is_in_out(module: AttentionModule, name: str) -> bool:
     """Whether a matrix is (in, out): in GPT-2's Conv1D, and if it belongs to no Linear layer."""
     if len(module.parameters[name].shape) != 2:
         return False
@@ -317,7 +315,7 @@ def is_in_out(module: AttentionModule, name: str) -> bool:
 
 
 @contextmanager
-def with_vectors_drawn(module: Any, seed: int) -> Iterator[None]:
+def _with_vectors_drawn(module: Any, seed: int) -> Iterator[None]:
     """Add random numbers to biases and gains, as fresh ones (0 and 1) would hide mistakes."""
     rng = np.random.default_rng(seed)
     vectors = {name: each for name, each in module.named_parameters() if len(each.shape) == 1}
@@ -340,13 +338,14 @@ def _filled_with(parameters: Mapping[str, Any], values: Mapping[str, np.ndarray]
 
 
 @contextmanager
-def in_eval_mode(*modules: Any) -> Iterator[None]:
+def _in_eval_mode(*modules: Any) -> Iterator[None]:
     """Switch modules to eval mode, and restore each submodule's mode afterwards."""
     parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
     modes = [part.training for part in parts]
     try:
-        for module in filter(lambda each: hasattr(each, "eval"), modules):
-            module.eval()
+        for module in modules:
+            if hasattr(module, "eval"):
+                module.eval()
         yield
     finally:
         for part, was_training in zip(parts, modes, strict=True):  # a module sets the mode of its parts, after it

@@ -1,7 +1,7 @@
 """Modules: find attention in a PyTorch module by the names of its parameters, and record one call of it."""
 
 import inspect
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,8 @@ _POSITION_BIAS = "position_bias"
 _QUERIES, _COMPRESSED, _KEYS_AND_VALUES = "latent q", "compressed", "latent kv"
 _NORMS = ("g_q_norm", "g_k_norm")
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
-_LATENTS = ("num_heads", "qk_nope_head_dim", "qk_rope_head_dim", "kv_lora_rank")  # DeepSeek's names
+# DeepSeek's names of the number of heads, the unrotated and rotated dimensions of a key, and the length of a latent
+_LATENTS = ("num_heads", "qk_nope_head_dim", "qk_rope_head_dim", "kv_lora_rank")
 StageOf = Callable[[str], str]  # from the name of a parameter to its stage
 
 
@@ -32,15 +33,30 @@ class AttentionModule:
     extra_modules: Mapping[str, Any]  # submodules to record besides projections, by what they compute
 
     @property
-    def projections(self) -> dict[str, Any]:
-        """Those of "w_q", "w_k", "w_v" and "w_o" that are layers of their own."""
+    def submodules(self) -> dict[str, Any]:
+        """The submodules to record by what they compute: the projections that are layers of their own, and more."""
         owners = {self.stages[name]: owner for name, owner in self.owners.items() if owner is not self.module}
-        return {stage: owner for stage, owner in owners.items() if stage.startswith("w_")}
+        return {stage: owner for stage, owner in owners.items() if stage.startswith("w_")} | {**self.extra_modules}
 
     @property
     def has_output_outside(self) -> bool:
         """Whether the output matrix is outside of the module, as in BERT."""
         return any(stage == "w_o" and not name.startswith(self.path) for name, stage in self.stages.items())
+
+    @property
+    def note(self) -> str:
+        """A sentence on what is recorded in place of the parameters; empty if nothing."""
+        if _KEYS_AND_VALUES in self.extra_modules:
+            return (
+                "its keys and values come from a latent. Queries, keys and values are recorded as they are before "
+                "RoPE, the dimensions that it turns first."
+            )
+        if "g_q_norm" in self.extra_modules:
+            return (
+                "it norms all heads of its queries and keys at once, which attnviz has no operation for. They are "
+                "recorded as they are after that."
+            )
+        return ""
 
     @property
     def n_heads(self) -> int | None:
@@ -59,21 +75,6 @@ class AttentionModule:
         return getattr(self.module, "batch_first", True)
 
 
-def notes(extra_modules: Container[str]) -> str:
-    """A sentence on what is recorded in place of the parameters; empty if nothing."""
-    if _KEYS_AND_VALUES in extra_modules:
-        return (
-            "its keys and values come from a latent. Queries, keys and values are recorded as they are before RoPE, "
-            "the dimensions that it turns first."
-        )
-    if "g_q_norm" in extra_modules:
-        return (
-            "it norms all heads of its queries and keys at once, which attnviz has no operation for. They are recorded "
-            "as they are after that."
-        )
-    return ""
-
-
 def attention_modules(
     model: Any, names: Mapping[str, str] | None = None
 ) -> tuple[list[AttentionModule], dict[str, str]]:
@@ -81,18 +82,17 @@ def attention_modules(
 
     `names` are the stages of parameters with unknown names.
     """
+    stages = names or {}
 
     def stage_of(name: str) -> str:
-        return (names or {}).get(name) or stage_named(name)
-
-    def is_whole(path: str, module: Any) -> bool:
-        """Whether a module holds the projections of queries, keys and values."""
-        inside = [name for name, _ in module.named_parameters()]
-        has = {(names or {}).get(f"{path}.{name}") or stage_of(name) for name in inside}
-        return has >= {"w_q", "w_k", "w_v"} or "w_qkv" in has or _latents(module) is not None
+        return stages.get(name) or stage_named(name)
 
     modules = dict(model.named_modules())
-    whole = [path for path, module in modules.items() if is_whole(path, module)]
+    whole = []  # the paths of those that hold the projections of queries, keys and values
+    for path, module in modules.items():
+        has = {stages.get(f"{path}.{name}") or stage_of(name) for name, _ in module.named_parameters()}
+        if has >= {"w_q", "w_k", "w_v"} or "w_qkv" in has or _latents(module):
+            whole.append(path)
     innermost = [path for path in whole if not any(other != path and _is_in(other, path) for other in whole)]
     skipped = {}
     for path, module in modules.items():
@@ -115,7 +115,7 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
     children, extra = dict(module.named_modules()), {}
     if "relative_attention_bias" in children:
         extra[_POSITION_BIAS] = children["relative_attention_bias"]
-    if is_latent := _latents(module) is not None:
+    if is_latent := bool(_latents(module)):
         extra[_QUERIES] = children.get("q_b_proj") or children["q_proj"]
         extra[_COMPRESSED], extra[_KEYS_AND_VALUES] = children["kv_a_proj_with_mqa"], children["kv_b_proj"]
     is_normed = _norms_all_heads(module, stages, tensors)
@@ -128,15 +128,12 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
     return AttentionModule(path, module, {name: tensors[name] for name in stages}, stages, owners, extra)
 
 
-def _latents(module: Any) -> list[int] | None:
-    """The sizes of latent attention (MLA), if a module has its submodules and declares them by DeepSeek's names.
-
-    They are the number of heads, the unrotated and rotated dimensions of a key, and the length of a latent.
-    """
+def _latents(module: Any) -> list[int]:
+    """The `_LATENTS` of latent attention (MLA), if a module has its submodules and declares them; else none."""
     if not {"kv_a_proj_with_mqa", "kv_b_proj", "o_proj"} <= dict(module.named_modules()).keys():
-        return None
+        return []
     sizes: list[Any] = [getattr(module, name, None) for name in _LATENTS]
-    return sizes if all(isinstance(each, int) for each in sizes) else None
+    return sizes if all(isinstance(each, int) for each in sizes) else []
 
 
 def _norms_all_heads(module: Any, stages: Mapping[str, str], tensors: Mapping[str, Any]) -> bool:
@@ -173,6 +170,8 @@ _CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "mem
 
 class Call:
     """The arrays recorded by hooks during one call of a module; `arrays` has names that `compare` reads."""
+
+    is_readable = True  # until a hook raises
 
     def __init__(self, attention: AttentionModule, sentence: int) -> None:
         self._attention, self._sentence = attention, sentence
@@ -215,37 +214,38 @@ class Call:
         if is_other and context.ndim == 2:
             self.arrays["context"] = context
 
-    def project(self, stage: str, tensor: Any, result: Any) -> None:
-        if stage == "w_o":
-            self.arrays["concat"] = self._of_sentence(tensor)
+    def project(self, kind: str, args: tuple, result: Any) -> None:
+        """Record the result of one of the `submodules`."""
+        if kind == "w_o":
+            self.arrays["concat"] = self._of_sentence(args[0])
             if self._attention.has_output_outside or self._is_added_to:
                 self.arrays["output"] = self._of_sentence(result)
-        elif stage != "w_qkv":
-            self.arrays[stage[-1]] = self._by_heads(stage, self._of_sentence(result))
-            self._inputs[stage] = tensor
-            if {"w_q", "w_k"} <= self._inputs.keys() and "context" not in self.arrays:
-                self._record_context(self._inputs["w_k"], self._inputs["w_q"])
-
-    def record_extra(self, kind: str, result: Any) -> None:
-        if kind == _POSITION_BIAS:  # (queries, keys, heads), the same for all sentences
+        elif kind == _POSITION_BIAS:  # (queries, keys, heads), the same for all sentences
             self.arrays[kind] = np.moveaxis(array_of(result), -1, 0)
         elif kind == _COMPRESSED:
             self._compressed = self._of_sentence(result)
-        elif kind not in (_QUERIES, _KEYS_AND_VALUES):
-            letter = kind[2]  # of g_q_norm, g_k_norm and w_v
-            self.arrays[letter] = self._by_heads(f"w_{letter}", self._of_sentence(result))
-        elif latents := _latents(self._attention.module):
-            n_heads, d_n, d_r, rank = latents
-            array = array_of(result)
-            whole = array.reshape(len(array), -1, array.shape[-1])  # one head of latents stands between
-            rows = self._of_sentence(result) if kind == _QUERIES else whole[self._sentence]
-            heads = rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
-            if kind == _QUERIES:  # rotated dimensions first
-                self.arrays["q"] = np.concatenate([heads[..., d_n:], heads[..., :d_n]], axis=-1)
-            else:
-                rotated = np.broadcast_to(self._compressed[:, rank:], (*heads.shape[:-1], d_r))
-                self.arrays["k"] = np.concatenate([rotated, heads[..., :d_n]], axis=-1)
-                self.arrays["v"] = heads[..., d_n:]
+        elif kind in (_QUERIES, _KEYS_AND_VALUES):
+            self._record_latents(kind, result)
+        elif kind != "w_qkv":
+            letter = kind[2]  # of w_q, and of g_q_norm
+            self.arrays[letter] = self._by_heads(letter, self._of_sentence(result))
+            if kind in ("w_q", "w_k"):
+                self._inputs[kind] = args[0]
+            if {"w_q", "w_k"} <= self._inputs.keys() and "context" not in self.arrays:
+                self._record_context(self._inputs["w_k"], self._inputs["w_q"])
+
+    def _record_latents(self, kind: str, result: Any) -> None:
+        n_heads, d_n, d_r, rank = _latents(self._attention.module)
+        array = array_of(result)
+        whole = array.reshape(len(array), -1, array.shape[-1])  # one head of latents stands between
+        rows = self._of_sentence(result) if kind == _QUERIES else whole[self._sentence]
+        heads = rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
+        if kind == _QUERIES:  # rotated dimensions first
+            self.arrays["q"] = np.concatenate([heads[..., d_n:], heads[..., :d_n]], axis=-1)
+        else:
+            rotated = np.broadcast_to(self._compressed[:, rank:], (*heads.shape[:-1], d_r))
+            self.arrays["k"] = np.concatenate([rotated, heads[..., :d_n]], axis=-1)
+            self.arrays["v"] = heads[..., d_n:]
 
     def end(self, output: Any) -> None:
         """Record the output of the module, and its attention if it returns it."""
@@ -253,7 +253,8 @@ class Call:
         if not self._attention.has_output_outside and not self._is_added_to and _is_tensor(first):
             self.arrays["output"] = self._of_sentence(first)
         returned = [array_of(value) for value in rest if _is_tensor(value) and value.ndim in (3, 4)]
-        weights = [array for array in returned if _may_be_weights(array, len(self.arrays["x"]))]
+        n_queries = len(self.arrays["x"])  # weights need not sum to 1, by a mistake, but are positive
+        weights = [array for array in returned if array.shape[-2] == n_queries and (array >= 0).all() and array.any()]
         for array in sorted(weights, key=_adds_up, reverse=True)[:1]:
             self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
 
@@ -263,12 +264,12 @@ class Call:
         array = array_of(tensor)
         return array.take(self._sentence, axis=self._batch_axis) if array.ndim == 3 else array
 
-    def _by_heads(self, stage: str, array: np.ndarray) -> np.ndarray:
+    def _by_heads(self, letter: str, array: np.ndarray) -> np.ndarray:
         """Queries, keys or values split into heads, if their number is known."""
         n_heads = self._attention.n_heads
-        if array.ndim != 2 or not n_heads or (stage != "w_q" and self._width is None):
+        if array.ndim != 2 or not n_heads or (letter != "q" and self._width is None):
             return array
-        if stage == "w_q" and array.shape[1] % n_heads == 0:
+        if letter == "q" and array.shape[1] % n_heads == 0:
             self._width = array.shape[1] // n_heads
         if not self._width or array.shape[1] % self._width:
             return array
@@ -306,8 +307,3 @@ def _is_nested(tensor: Any) -> bool:
 def _adds_up(array: np.ndarray) -> bool:
     """Whether rows sum to 1, as in attention but hardly in a bias."""
     return bool((np.abs(array.sum(axis=-1) - 1) < NEAR_ONE).all())
-
-
-def _may_be_weights(array: np.ndarray, n_queries: int) -> bool:
-    """Whether an array is attention, even if its rows wrongly don't sum to 1."""
-    return array.shape[-2] == n_queries and bool((array >= 0).all()) and bool(array.any())

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
-from attnviz.checks.recording.modules import AttentionModule, Call, array_of, attention_modules, notes
+from attnviz.checks.recording.modules import AttentionModule, Call, array_of, attention_modules
 from attnviz.checks.report.report import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
@@ -46,9 +47,13 @@ class Recorded(Sequence):
         tokens: Sequence[str] | None,
         context_tokens: Sequence[str] | None = None,
     ) -> None:
+        for name, words in (("tokens", tokens), ("context_tokens", context_tokens)):
+            if isinstance(words, str):
+                raise OwnArraysError(f"{name} must be a sequence of words; got text. Write {name}.split().")
         self.paths, self.skipped = tuple(paths), skipped
         self.notes: dict[str, str] = {}
-        self.tokens, self.context_tokens = _words("tokens", tokens), _words("context_tokens", context_tokens)
+        self.tokens = None if tokens is None else tuple(tokens)
+        self.context_tokens = None if context_tokens is None else tuple(context_tokens)
         self._layers: dict[int, Arrays] = {}
 
     @classmethod
@@ -76,10 +81,10 @@ class Recorded(Sequence):
         >>> logits, cache = model.run_with_cache(prompt)  # doctest: +SKIP
         >>> print(compare(None, Recorded.of({**cache, **model.state_dict()})[3]))  # doctest: +SKIP
         """
-        layers = _by_layer(arrays, sentence)
-        recorded = cls([path for path, _ in layers.values()], {}, tokens)
-        for place, (_, layer) in enumerate(layers.values()):
-            recorded.keep(place, layer)
+        paths, layers = _by_layer(arrays, sentence)
+        recorded = cls(paths, {}, tokens)
+        for number, layer in enumerate(layers):
+            recorded.keep(number, layer)
         return recorded
 
     def __len__(self) -> int:
@@ -95,20 +100,20 @@ class Recorded(Sequence):
         """
         if not -len(self) <= layer < len(self):
             raise IndexError(f"{len(self)} modules of attention were found, 0 to {len(self) - 1}; got {layer}.")
-        place = range(len(self))[layer]
-        path = self.paths[place]
-        if place in self._layers:
-            return self._layers[place] | self._words_of(place)
+        layer = range(len(self))[layer]
+        if layer in self._layers:
+            return self._layers[layer] | self._words_of(layer)
+        path = self.paths[layer]
         if path in self.skipped:
             raise OwnArraysError(f"{path or 'The model'} could not be read. {self.skipped[path]}")
         raise OwnArraysError(f"{path or 'The model'} was not called inside the with block. Call it there.")
 
     def __repr__(self) -> str:
         lines = [f"Recorded: {len(self._layers)} of {len(self)} modules of attention"]
-        for place, path in enumerate(self.paths):
-            names = ", ".join(name for name in self._layers.get(place, {}) if "." not in name)
+        for layer, path in enumerate(self.paths):
+            names = ", ".join(name for name in self._layers.get(layer, {}) if "." not in name)
             nothing = "not read" if path in self.skipped else "not called"
-            lines.append(f"{place}: {path or '(the model itself)'}: {names or nothing}")
+            lines.append(f"{layer}: {path or '(the model itself)'}: {names or nothing}")
         lines += [f"{path or '(the model itself)'}: {note}" for path, note in self.notes.items()]
         lines += [f"not read: {path or '(the model itself)'}: {why}" for path, why in self.skipped.items()]
         return "\n".join(lines)
@@ -116,33 +121,32 @@ class Recorded(Sequence):
     @property
     def lengths(self) -> dict[int, tuple[int, int] | None]:
         """The number of queries and keys of each called layer; None if its arrays don't tell."""
-        return {place: _lengths(arrays) for place, arrays in self._layers.items()}
+        return {layer: _lengths(arrays) for layer, arrays in self._layers.items()}
 
-    def _words_of(self, place: int) -> Arrays:
+    def _words_of(self, layer: int) -> Arrays:
         """The words of a layer's queries, and of its context's keys; none if it isn't certain which."""
-        all_lengths = self.lengths
-        lengths = all_lengths[place]
-        if lengths is None:
-            words = {"tokens": self.tokens}
-        elif "context" in self._layers[place]:
+        tokens, context_tokens, all_lengths = self.tokens, self.context_tokens, self.lengths
+        if (lengths := all_lengths[layer]) is None:
+            words = {"tokens": tokens}
+        elif "context" in self._layers[layer]:
             n_queries, n_keys = lengths
-            numbers = tuple(str(number + 1) for number in range(n_keys))
-            words = {"tokens": self.tokens if _fits(self.tokens, n_queries) else None}
-            words["context_tokens"] = self.context_tokens if _fits(self.context_tokens, n_keys) else numbers
+            numbers = tuple(map(str, range(1, n_keys + 1)))
+            words = {"tokens": tokens if _fits(tokens, n_queries) else None}
+            words["context_tokens"] = context_tokens if _fits(context_tokens, n_keys) else numbers
         else:  # of an encoder, those of the context
             n = lengths[0]
-            contexts = {each[1] for at, each in all_lengths.items() if each and "context" in self._layers[at]}
-            is_context = _fits(self.context_tokens, n) or (self.context_tokens is None and n in contexts)
-            is_certain = is_context != _fits(self.tokens, n)
-            words = {"tokens": (self.context_tokens if is_context else self.tokens) if is_certain else None}
+            contexts = {each[1] for other, each in all_lengths.items() if each and "context" in self._layers[other]}
+            is_context = _fits(context_tokens, n) or (context_tokens is None and n in contexts)
+            is_certain = is_context != _fits(tokens, n)
+            words = {"tokens": (context_tokens if is_context else tokens) if is_certain else None}
         return {name: np.array(each) for name, each in words.items() if each}
 
-    def keep(self, place: int, arrays: Arrays) -> None:
-        self._layers.setdefault(place, arrays)
+    def keep(self, layer: int, arrays: Arrays) -> None:
+        self._layers.setdefault(layer, arrays)
 
-    def skip(self, place: int, error: Exception) -> None:
+    def skip(self, layer: int, error: Exception) -> None:
         why = str(error) if isinstance(error, OwnArraysError) else f"{type(error).__name__}: {error}"
-        self.skipped.setdefault(self.paths[place], " ".join(why.split())[:_MAX_REASON])
+        self.skipped.setdefault(self.paths[layer], " ".join(why.split())[:_MAX_REASON])
 
     def finish(self, sentence: int) -> None:
         """Warn of layers that could not be read; OwnArraysError if none could and `sentence` isn't the first."""
@@ -153,12 +157,6 @@ class Recorded(Sequence):
                 raise OwnArraysError(why)
             some = f"{len(unread)} of {len(self)} modules of attention could not be read."
             warnings.warn(f"{some} {path or 'The model'}: {why}", stacklevel=4)
-
-
-def _words(name: str, words: Sequence[str] | None) -> tuple[str, ...] | None:
-    if isinstance(words, str):
-        raise OwnArraysError(f"{name} must be a sequence of words; got text. Write {name}.split().")
-    return None if words is None else tuple(words)
 
 
 def _fits(words: tuple[str, ...] | None, n: int) -> bool:
@@ -175,25 +173,23 @@ def _lengths(arrays: Mapping[str, np.ndarray]) -> tuple[int, int] | None:
     return n_queries, len(by_stage["context"]) if "context" in by_stage else [n_queries, *attention][-1]
 
 
-def _by_layer(arrays: Mapping[str, Any], sentence: int) -> dict[int, tuple[str, Arrays]]:
-    """For each layer, by its number: its path and the arrays of one sentence.
-
-    Arrays of no layer or of no known stage are left out. OwnArraysError if nothing is left, or there is no such
-    sentence.
-    """
-    layers: dict[int, tuple[str, Arrays]] = {}
+def _by_layer(arrays: Mapping[str, Any], sentence: int) -> tuple[list[str], list[Arrays]]:
+    """The paths of layers, and the arrays of one sentence in each, but for those of no layer or of no known stage."""
+    paths: dict[int, str] = {}
+    layers: dict[int, Arrays] = {}
     for layer, path, name, value in _numbered(arrays):
         if stage := stage_named(name):
-            layers.setdefault(layer, (path, {}))[1][name] = _of_sentence(name, stage, value, sentence)
+            paths.setdefault(layer, path)
+            layers.setdefault(layer, {})[name] = _of_sentence(name, stage, value, sentence)
     if not layers:
         names = ", ".join([*arrays][:8])
         raise OwnArraysError(
             "Arrays of layers have names with a number, such as blocks.3.attn.hook_q, or are a tuple with one for "
             f"each layer, such as attentions; got {names or 'none'}."
         )
-    for _, layer_arrays in layers.values():
+    for layer_arrays in layers.values():
         _shorten_masks(layer_arrays)
-    return dict(sorted(layers.items()))
+    return [paths[layer] for layer in sorted(paths)], [layers[layer] for layer in sorted(layers)]
 
 
 def _numbered(arrays: Mapping[str, Any]) -> Iterator[tuple[int, str, str, Any]]:
@@ -283,9 +279,9 @@ def record(
         why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
     recorded = Recorded([each.path for each in modules], skipped, tokens, context_tokens)
-    recorded.notes = {each.path: note for each in modules if (note := notes(each.extra_modules))}
-    hooks = (each for place, module in enumerate(modules) for each in _hooks(module, place, recorded, sentence, names))
-    handles = [*hooks]
+    recorded.notes = {each.path: each.note for each in modules if each.note}
+    of_modules = (_hooks(module, place, recorded, sentence, names or {}) for place, module in enumerate(modules))
+    handles = [*chain.from_iterable(of_modules)]
     try:
         yield recorded
     finally:
@@ -295,56 +291,41 @@ def record(
 
 
 def _hooks(
-    attention: AttentionModule, place: int, recorded: Recorded, sentence: int, names: Mapping[str, str] | None
+    attention: AttentionModule, place: int, recorded: Recorded, sentence: int, names: Mapping[str, str]
 ) -> Iterator[Any]:
-    calls: list[Call] = []
-    unreadable: list[Call] = []
+    """Register the hooks that record a module, which need to be removed afterwards."""
+    calls: list[Call] = []  # the innermost last
 
-    def safe(hook: Callable[..., None]) -> Callable[..., None]:
-        """Wrap a hook so that it never raises inside the model's forward."""
-
-        def safe_hook(*args: Any) -> None:
-            try:
-                hook(*args)
-            except Exception as error:
-                recorded.skip(place, error)
-                unreadable.extend(calls[-1:])
-
-        return safe_hook
+    def record_part(part: str, *args: Any, is_last: bool = False) -> None:
+        """Record a part of the innermost call. An error must not reach the model's forward."""
+        if not calls:
+            return
+        call = calls.pop() if is_last else calls[-1]
+        try:
+            if call.is_readable:
+                getattr(call, part)(*args)
+                if is_last:
+                    stages = {name: attention.stages[name] for name in names if name in attention.stages}
+                    parameters = {stages.get(name, name): array_of(each) for name, each in attention.parameters.items()}
+                    recorded.keep(place, call.arrays | parameters)
+        except Exception as error:
+            call.is_readable = False
+            recorded.skip(place, error)
 
     def begin(module: Any, args: tuple, kwargs: dict) -> None:
         calls.append(Call(attention, sentence))
-        calls[-1].begin(args, kwargs)
+        record_part("begin", args, kwargs)
 
-    def project(stage: str, module: Any, args: tuple, output: Any) -> None:
-        if calls and calls[-1] not in unreadable:
-            calls[-1].project(stage, args[0], output)
-        if calls and attention.has_output_outside and stage == "w_o":
-            finish()
+    def project(kind: str, module: Any, args: tuple, output: Any) -> None:
+        record_part("project", kind, args, output, is_last=attention.has_output_outside and kind == "w_o")
 
-    def record_extra(kind: str, module: Any, args: tuple, output: Any) -> None:
-        if calls and calls[-1] not in unreadable:
-            calls[-1].record_extra(kind, output)
+    def end(module: Any, args: tuple, output: Any) -> None:
+        record_part("end", output, is_last=not attention.has_output_outside)
 
-    def end(module: Any, args: tuple, kwargs: dict, output: Any) -> None:
-        if calls and calls[-1] not in unreadable:
-            calls[-1].end(output)
-        if calls and not attention.has_output_outside:
-            finish()
-
-    def finish() -> None:
-        call = calls.pop()
-        if call not in unreadable:
-            named_by_user = {name: attention.stages[name] for name in names or {} if name in attention.stages}
-            parameters = {named_by_user.get(name, name): array_of(each) for name, each in attention.parameters.items()}
-            recorded.keep(place, call.arrays | parameters)
-
-    yield attention.module.register_forward_pre_hook(safe(begin), with_kwargs=True)
-    for stage, module in attention.projections.items():
-        yield module.register_forward_hook(safe(partial(project, stage)))
-    for kind, module in attention.extra_modules.items():
-        yield module.register_forward_hook(safe(partial(record_extra, kind)))
-    yield attention.module.register_forward_hook(safe(end), with_kwargs=True)
+    yield attention.module.register_forward_pre_hook(begin, with_kwargs=True)
+    for kind, module in attention.submodules.items():
+        yield module.register_forward_hook(partial(project, kind))
+    yield attention.module.register_forward_hook(end)
 
 
 @guarded("read this layer", ARRAYS_TO_SEND)
