@@ -1,4 +1,4 @@
-"""`check`: a module beside the library's, with its parameters and inputs, and the mistake in its code."""
+"""`check`: the user's module against a library's, on the same parameters and inputs."""
 
 import re
 
@@ -22,7 +22,7 @@ def parameters(module):
     return {name: np.array(each) for name, each in module.named_parameters()}
 
 
-def test_a_module_that_computes_the_same_agrees_and_keeps_its_own_parameters():
+def test_an_equal_module_agrees_and_gets_its_parameters_back():
     mine, library = Attention(seed=10), Attention(seed=20)
     before = parameters(mine)
     found = check(mine, like=library)
@@ -33,7 +33,7 @@ def test_a_module_that_computes_the_same_agrees_and_keeps_its_own_parameters():
         np.testing.assert_array_equal(array, before[name])
 
 
-def test_it_keeps_its_own_parameters_when_a_call_fails():
+def test_parameters_are_restored_when_a_call_fails():
     class Failing(Attention):
         def forward(self, x):
             raise ZeroDivisionError
@@ -63,7 +63,7 @@ BIASES = ["W_query.bias", "W_key.bias", "W_value.bias", "out_proj.bias"]
 
 
 @pytest.mark.parametrize("left_out", BIASES)
-def test_a_bias_that_is_left_out_is_found_though_a_fresh_one_is_0(left_out):
+def test_a_bias_left_out_is_found_although_fresh_ones_are_0(left_out):
     class LeavesOut(Attention):
         def forward(self, x):
             layer = getattr(self, left_out.partition(".")[0])
@@ -81,7 +81,7 @@ def test_a_bias_that_is_left_out_is_found_though_a_fresh_one_is_0(left_out):
     assert check(Attention(layer=Biased), like=library).agrees
 
 
-def test_both_are_called_in_eval_mode_and_are_afterwards_in_their_own():
+def test_both_are_called_in_eval_mode_which_is_undone():
     mine, library = Dropout(is_always=False), Dropout(is_always=False, seed=20)
     mine.W_key.eval()
     library.eval()
@@ -91,7 +91,7 @@ def test_both_are_called_in_eval_mode_and_are_afterwards_in_their_own():
     assert modes[0] == [True, True, False, True, True]
 
 
-def test_dropout_that_eval_leaves_on_is_named():
+def test_dropout_in_eval_mode_is_named():
     found = check(Dropout(is_always=True), like=Attention(seed=20))
     assert found.is_random
     assert not found.agrees
@@ -100,7 +100,7 @@ def test_dropout_that_eval_leaves_on_is_named():
         check(Attention(), like=Dropout(is_always=True, seed=20))
 
 
-def test_a_mask_that_a_library_must_be_given_may_be_none():
+def test_a_required_mask_is_passed_as_none():
     class Demands(Attention):
         def forward(self, x, attention_mask):
             assert attention_mask is None or attention_mask.shape[-1] == x.shape[-2]
@@ -109,13 +109,28 @@ def test_a_mask_that_a_library_must_be_given_may_be_none():
     assert check(Attention(seed=10), like=Demands(seed=20)).agrees
 
 
-def test_a_layer_whose_matrices_are_in_out_is_checked():
+def test_a_causal_module_that_takes_no_mask_is_compared_with_the_causal_call():
+    class TakesFlag(Attention):
+        def forward(self, x, is_causal=False):
+            self.is_causal = is_causal
+            return super().forward(x)
+
+        def shares(self, scores):
+            return super().shares(scores) if self.is_causal else softmax(scores)
+
+    found = check(Attention(seed=10), like=TakesFlag(seed=20))
+    assert found.agrees, str(found)
+    assert set(found.calls) == {"causal"}
+    assert "called without a mask alone" in str(found)
+
+
+def test_matrices_in_out_are_checked():
     assert check(FusedAttention(seed=10), like=FusedAttention(seed=20)).agrees
     found = check(FusedAttention(seed=10, scale=1), like=FusedAttention(seed=20))
     assert "The scores were not divided by √d_k: computed so, all of your numbers agree." in str(found)
 
 
-def test_cosines_and_sines_that_a_layer_is_called_with_are_those_of_its_library():
+def test_position_embeddings_come_from_the_modules_library():
     found = check(RotatedAttention(seed=10), like=RotatedAttention(seed=20))
     assert found.agrees, str(found)
     other = check(RotatedAttention(seed=10, pairs_neighbours=True), like=RotatedAttention(seed=20))
@@ -129,7 +144,7 @@ def test_cosines_and_sines_that_a_layer_is_called_with_are_those_of_its_library(
 
 
 class Renamed(Attention):
-    """Layers whose names say nothing."""
+    """Attention with unknown names."""
 
     def __init__(self, **arguments):
         super().__init__(**arguments)
@@ -143,7 +158,7 @@ class Renamed(Attention):
         return output
 
 
-def test_names_that_say_nothing_are_given_and_a_single_matrix_that_is_left_is_the_last():
+def test_unknown_names_are_stated_and_a_single_remaining_matrix_is_w_o():
     with pytest.raises(OwnArraysError, match=r"got 0 in Renamed, with a.weight, b.weight, c.weight, last.weight\."):
         check(Renamed(), like=Attention(seed=20))
     names = {"a.weight": "w_q", "b.weight": "w_k", "c.weight": "w_v"}
@@ -151,7 +166,7 @@ def test_names_that_say_nothing_are_given_and_a_single_matrix_that_is_left_is_th
     assert not check(Renamed(), like=Attention(seed=20), names=names | {"a.weight": "w_k", "b.weight": "w_q"}).agrees
 
 
-def test_what_does_not_match_is_said():
+def test_modules_that_do_not_match_are_refused():
     for mine, library, said in (
         (
             Attention(d_model=8),
@@ -169,7 +184,7 @@ def test_what_does_not_match_is_said():
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_mistake_in_code_is_found_where_it_is(name):
+def test_recorded_mistakes_in_code_are_named(name):
     """As PyTorch computed it (`tests/plantedmodules.py`), beside `nn.MultiheadAttention`."""
     library = compare(None, recorded("like"))
     assert library.first is None
@@ -183,7 +198,7 @@ def test_a_mistake_in_code_is_found_where_it_is(name):
 
 
 @pytest.mark.parametrize("name", MISTAKES)
-def test_where_torch_is_it_is_found_in_the_code(name):
+def test_mistakes_in_code_are_named_with_torch(name):
     pytest.importorskip("torch")
     found = check(planted(name)(D_MODEL, N_HEADS), like=like())
     assert set(found.calls) == {"no mask", "causal"}
@@ -193,7 +208,7 @@ def test_where_torch_is_it_is_found_in_the_code(name):
 
 
 @pytest.mark.parametrize("model", ["qwen3.Qwen3", "mistral.Mistral", "gpt2.GPT2"])
-def test_where_transformers_is_its_modules_agree_with_themselves(model):
+def test_modules_of_transformers_agree_with_themselves(model):
     """Two of them have to be given a mask, and one has its matrices (in, out) in a Conv1D."""
     transformers = pytest.importorskip("transformers")
     library, kind = model.split(".")
@@ -208,7 +223,7 @@ def test_where_transformers_is_its_modules_agree_with_themselves(model):
     assert set(found.calls) == {"no mask", "causal"}
 
 
-def test_a_test_of_ones_own_fails_with_the_sentence():
+def test_assert_attention_fails_with_the_report():
     right = recorded("like")
     assert_attention(right)
     with pytest.raises(AssertionError, match="Attention differs by up to"):
@@ -281,7 +296,7 @@ OPEN = {
 
 
 @pytest.mark.parametrize("case", OPEN)
-def test_what_a_test_leaves_open_fails_unless_it_is_allowed(case):
+def test_assert_attention_fails_for_open_questions_unless_allowed(case):
     arrays, allow, says = OPEN[case]
     if not says:
         return assert_attention(arrays)

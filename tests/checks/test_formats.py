@@ -1,4 +1,4 @@
-"""Formats: in which precision numbers were written is told by the numbers, and arrays are compared in it."""
+"""Formats: the numbers show the precision that they were written in, and arrays are compared in it."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def drawn(n=20, seed=0):
     return np.random.default_rng(seed).normal(size=n) * 3
 
 
-def said_of(array, dtype=np.float64):
+def format_of(array, dtype=np.float64):
     made, digits = written_in(np.asarray(array, dtype).astype(np.float64), np.dtype(dtype))
     return made.name, digits and digits.name
 
@@ -31,7 +31,7 @@ def as_text(array, n):
 
 
 @covering(n=[*range(3, 11), 3, 4, 5, 6, 7], library=["torch_attention", "gpt2", "llama", "keras", "onnx"])
-def test_what_was_written_with_significant_digits_is_called_correct(library, n):
+def test_correct_numbers_of_few_significant_digits_agree(library, n):
     file = File(np.random.default_rng(n), "float64" if n == 10 else "float32", "causal", n_heads=2, d=4, n=6)
     arrays = {name: as_text(each, n) for name, each in LIBRARIES[library](file).items()}
     found = compare(None, arrays)
@@ -42,28 +42,24 @@ def test_what_was_written_with_significant_digits_is_called_correct(library, n):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_coarsest_format_that_holds_the_numbers_is_theirs(dtype):
+def test_the_format_is_the_coarsest_that_holds_the_numbers(dtype):
     full = drawn()
-    assert said_of(full, dtype) == (np.dtype(dtype).name, None)
-    assert said_of(full.astype(np.float32), dtype) == ("float32", None)
-    assert said_of(full.astype(np.float16), dtype) == ("float16", None)
-    assert said_of(to_bits(full, 8), dtype) == ("bfloat16", None)
+    assert format_of(full, dtype) == (np.dtype(dtype).name, None)
+    assert format_of(full.astype(np.float32), dtype) == ("float32", None)
+    assert format_of(full.astype(np.float16), dtype) == ("float16", None)
+    assert format_of(to_bits(full, 8), dtype) == ("bfloat16", None)
     for decimals in (2, 3, 4, 6):
-        assert said_of(np.round(full, decimals), dtype) == ("float32", f"{decimals} decimals")
-    assert said_of(np.round(full.astype(np.float16).astype(float), 5), dtype) == ("float16", "5 decimals")
-    assert said_of(np.round(to_bits(full, 8), 4), dtype) == ("bfloat16", "4 decimals")
-    assert said_of(np.round(full, 9)) == ("float64", "9 decimals")
+        assert format_of(np.round(full, decimals), dtype) == ("float32", f"{decimals} decimals")
+    assert format_of(np.round(full.astype(np.float16).astype(float), 5), dtype) == ("float16", "5 decimals")
+    assert format_of(np.round(to_bits(full, 8), 4), dtype) == ("bfloat16", "4 decimals")
+    assert format_of(np.round(full, 9)) == ("float64", "9 decimals")
     for n in (3, 5, 7):
-        assert said_of(as_text(full, n), dtype) == ("float32", f"{n} significant digits")
-    assert said_of(as_text(full, 10)) == ("float64", "10 significant digits")
-    assert said_of(as_text(full.astype(np.float32), 9)) == ("float32", "9 significant digits")
-    assert said_of([float(str(each)) for each in full.astype(np.float32)]) == ("float32", None)
-
-
-@pytest.mark.parametrize("simple", [np.eye(4), np.arange(40.0), np.full((3, 3), 0.25), [0.5, -0.75, 1.5], [-np.inf, 0]])
-def test_simple_numbers_tell_nothing(simple):
-    assert said_of(simple) == ("float64", None)
-    assert said_of(simple, np.float32) == ("float32", None)
+        assert format_of(as_text(full, n), dtype) == ("float32", f"{n} significant digits")
+    assert format_of(as_text(full, 10)) == ("float64", "10 significant digits")
+    assert format_of(as_text(full.astype(np.float32), 9)) == ("float32", "9 significant digits")
+    assert format_of([float(str(each)) for each in full.astype(np.float32)]) == ("float32", None)
+    for simple in (np.eye(4), np.arange(40.0), np.full((3, 3), 0.25), [0.5, -0.75, 1.5], [-np.inf, 0]):
+        assert format_of(simple, dtype) == (np.dtype(dtype).name, None), "every format holds them"
 
 
 def test_bfloat16_is_rounded_half_to_even():
@@ -73,19 +69,10 @@ def test_bfloat16_is_rounded_half_to_even():
 
 
 @pytest.mark.parametrize(
-    ("precision", "says"),
-    [
-        ("float64", "to float64 rounding"),
-        ("float32", "to float32 rounding"),
-        ("float32 as float64", "to float32 rounding"),
-        ("float16", "to float16 rounding"),
-        ("bfloat16", "to bfloat16 rounding"),
-        ("TF32", "to TF32 rounding"),
-        ("4 decimals", "to 4 decimals"),
-        ("6 decimals", "to 6 decimals"),
-    ],
+    "precision", ["float64", "float32", "float32 as float64", "float16", "bfloat16", "TF32", "4 decimals", "6 decimals"]
 )
-def test_it_is_said_how_closely_numbers_agree(precision, says):
+def test_the_report_names_the_precision_in_which_numbers_agree(precision):
+    says = f"to {precision}" if "decimals" in precision else f"to {precision.split()[0]} rounding"
     for seed in range(2):
         file = File(np.random.default_rng(seed), precision, "causal", n=7)
         arrays = {name: file.written(each) for name, each in torch_sdpa(file).items()}
@@ -110,7 +97,7 @@ def test_mistakes_are_named_in_any_precision(wrong, precision):
     assert [cause.id for cause in compare(None, kept).causes] == [wrong]
 
 
-def test_one_number_that_is_off_is_no_matter_of_tf32():
+def test_a_single_deviation_is_not_explained_by_tf32():
     own = Implementation(np.random.default_rng(2), np.float32, n=6, mask=TRI)
     arrays = own.written("attnviz", *LATER)
     wrong = arrays["attention"].copy()
@@ -119,7 +106,7 @@ def test_one_number_that_is_off_is_no_matter_of_tf32():
     assert (found.first.stage, found.precision) == ("attention", "float32")
 
 
-def test_how_far_off_it_is_said_beside_what_rounding_would_leave():
+def test_the_report_compares_the_deviation_with_rounding():
     own = Implementation(np.random.default_rng(3), np.float32)
     arrays = own.written("attnviz", "attention")
     off = arrays["attention"].copy()
@@ -137,7 +124,7 @@ def test_how_far_off_it_is_said_beside_what_rounding_would_leave():
 
 
 class Tensor:
-    """As torch's are, which NumPy doesn't read where they have gradients or are of bfloat16."""
+    """Like torch's, which NumPy can't read if they have gradients or are bfloat16."""
 
     def __init__(self, array, dtype):
         self.array, self.dtype, self.is_detached = array, dtype, False
@@ -166,13 +153,9 @@ def test_tensors_are_read():
         assert compare(None, arrays).first is None
 
 
-def rotated_is_asked(found):
-    return "may be rotated" in str(found)
-
-
 @pytest.mark.parametrize("stage", ["attention", "output", "q", "scaled"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_file_nearer_to_right_never_gets_a_worse_verdict(dtype, stage):
+def test_smaller_errors_never_get_a_worse_verdict(dtype, stage):
     own = Implementation(np.random.default_rng(1), dtype, n=8, mask=np.tri(8, dtype=bool))
     arrays = own.written("Llama", "q", "scaled", "attention", "output")
     noise = np.random.default_rng(5).normal(size=arrays[stage].shape)
@@ -183,12 +166,11 @@ def test_a_file_nearer_to_right_never_gets_a_worse_verdict(dtype, stage):
         assert verdict >= before, (size, str(found))
         assert order[verdict] != "TF32" or size > 3e-6, "smaller errors are those of float32"
         assert size > 2e-7 or order[verdict] in ("float64", "float32"), str(found)
-        assert not rotated_is_asked(found), (size, str(found))
+        assert "may be rotated" not in str(found), (size, str(found))
         before = verdict
 
 
-def test_float16_weights_with_parts_of_float32_in_float64_are_called_correct():
-    """As in mixed precision: what is multiplied is rounded to 16 bits, what comes of it is not."""
+def test_mixed_precision_with_float16_factors_agrees():
     for seed in range(6):
         random = np.random.default_rng(seed)
         x, *weights = (random.normal(size=(6, 8)).astype(np.float16).astype(float), *random.normal(size=(4, 8, 8)) / 3)
@@ -203,7 +185,7 @@ def test_float16_weights_with_parts_of_float32_in_float64_are_called_correct():
         assert found.precision == np.dtype(rounding).name
 
 
-def test_float16_that_overflows_is_not_called_wrong():
+def test_float16_overflow_is_not_called_wrong():
     own = Implementation(np.random.default_rng(0), np.float32, n=6)
     x = (200 * own.x).astype(np.float16).astype(np.float32)
     q, k = (x @ own.parameters[f"w_{each}"] + own.parameters[f"b_{each}"] for each in "qk")
@@ -219,11 +201,11 @@ def test_float16_that_overflows_is_not_called_wrong():
 
 
 @pytest.mark.parametrize("stage", ["q", "scaled"])
-def test_one_number_that_is_hardly_off_is_not_called_a_rotation(stage):
+def test_a_single_small_deviation_is_not_called_a_rotation(stage):
     own = Implementation(np.random.default_rng(2), np.float32, n=6)
     arrays = own.written("Llama", stage)
     wrong = arrays[stage].copy()
     wrong[0, 1, 2, 3] *= 1.0003
     found = compare(None, arrays | {stage: wrong})
     assert found.first.stage == stage
-    assert not rotated_is_asked(found), str(found)
+    assert "may be rotated" not in str(found)

@@ -1,4 +1,4 @@
-"""Recording: a module's attention is heard by its hooks, layer by layer, and `compare` reads what was heard."""
+"""Recording: hooks record a module's attention, layer by layer, and `compare` reads the recorded arrays."""
 
 import lenscaches
 import numpy as np
@@ -24,14 +24,14 @@ X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
 REAL = np.load(RECORDED)
 
 
-def heard(model, **arguments):
+def recorded_from(model, **arguments):
     with record(model, **arguments) as recorded:
         model(X)
     return recorded
 
 
-def test_each_layer_is_heard_under_names_that_compare_reads():
-    recorded = heard(Model(Attention(), Attention(seed=7)))
+def test_each_layer_is_recorded_under_names_that_compare_reads():
+    recorded = recorded_from(Model(Attention(), Attention(seed=7)))
     assert recorded.paths == ("layers.0", "layers.1")
     assert len(recorded) == 2
     for arrays in recorded:
@@ -44,7 +44,7 @@ def test_each_layer_is_heard_under_names_that_compare_reads():
 
 
 class CutByView(Attention):
-    """Attention whose heads are cut and joined by `view` alone, while its layers return what they should."""
+    """Attention whose heads are split and joined by `view` alone."""
 
     def forward(self, x):
         sentences, tokens, _ = x.shape
@@ -53,20 +53,20 @@ class CutByView(Attention):
         return self.out_proj((attention @ v).reshape(x.shape)), tensor(attention)
 
 
-def test_heads_that_are_cut_without_transposing_after_the_layers_that_are_heard_are_named():
-    found = compare(None, heard(CutByView())[0])
+def test_heads_split_without_transposing_are_named():
+    found = compare(None, recorded_from(CutByView())[0])
     assert found.first.stage == "attention"
     assert "Q, K and V were cut into heads without transposing" in str(found)
     assert "the heads were joined without transposing" in str(found)
     assert found.explained
 
 
-def test_any_sentence_of_a_batch_is_heard():
-    other = heard(Attention(), sentence=1)[0]
+def test_any_sentence_of_a_batch_is_recorded():
+    other = recorded_from(Attention(), sentence=1)[0]
     np.testing.assert_array_equal(other["x"], X[1])
     assert compare(None, other).first is None
     with pytest.raises(OwnArraysError, match="sentence must be one of 2, from 0 on; got 2"):
-        heard(Attention(), sentence=2)
+        recorded_from(Attention(), sentence=2)
 
 
 class TakesMask(Attention):
@@ -83,8 +83,7 @@ def test_the_mask_of_the_sentence_is_recorded():
 
 
 @pytest.mark.parametrize("hook", ["begin", "project", "end"])
-def test_what_cannot_be_read_breaks_no_forward_and_is_said_afterwards(hook, monkeypatch):
-    """Whatever fails in a hook of the second layer: the model goes on, and all else is recorded."""
+def test_an_error_in_a_hook_neither_stops_the_model_nor_other_recordings(hook, monkeypatch):
     model, before = Model(Attention(), Attention(seed=7), LatentAttention()), Call.__dict__[hook]
     expected = model(X)
 
@@ -97,7 +96,7 @@ def test_what_cannot_be_read_breaks_no_forward_and_is_said_afterwards(hook, monk
     outputs, forward = [], model.forward
     model.forward = lambda x: outputs.append(forward(x)) or outputs[-1]
     with pytest.warns(UserWarning, match=r"1 of 2 modules .* could not be read\. layers\.1: RuntimeError: Nested"):
-        recorded = heard(model)
+        recorded = recorded_from(model)
     np.testing.assert_array_equal(outputs, [expected])
     assert compare(None, recorded[0]).first is None
     with pytest.raises(OwnArraysError, match=r"layers\.1 could not be read\. RuntimeError: NestedTensorImpl"):
@@ -110,7 +109,7 @@ def test_what_cannot_be_read_breaks_no_forward_and_is_said_afterwards(hook, monk
 
 
 class Nested:
-    """Sentences of several lengths in one tensor, as PyTorch has them: it has no shape."""
+    """PyTorch's nested tensor: sentences of several lengths, without a shape."""
 
     is_nested, ndim = True, 3
 
@@ -129,7 +128,7 @@ class Nested:
 
 
 class OfNested(Attention):
-    """Attention that makes all of a nested tensor in one piece, as PyTorch's fast path does."""
+    """Attention on a nested tensor without calling its own layers, as PyTorch's fast path."""
 
     def forward(self, x):
         alike = Attention()
@@ -148,7 +147,7 @@ def test_a_sentence_of_a_nested_tensor_is_read_without_padding(sentence):
     assert found.first is None
 
 
-def test_where_torch_is_an_encoder_with_padding_is_called_and_read():
+def test_torchs_encoder_with_padding_is_recorded():
     torch = pytest.importorskip("torch")
     layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
     model, x = torch.nn.TransformerEncoder(layer, 2).eval(), torch.randn(2, 5, 8)
@@ -161,7 +160,7 @@ def test_where_torch_is_an_encoder_with_padding_is_called_and_read():
     assert all(compare(None, each).first is None and compare(None, each).stages for each in recorded)
 
 
-def test_what_fails_in_the_model_itself_is_raised_as_it_is():
+def test_errors_of_the_model_are_raised_and_hooks_removed():
     class Failing(Attention):
         def shares(self, scores):
             raise ZeroDivisionError("theirs")
@@ -172,8 +171,8 @@ def test_what_fails_in_the_model_itself_is_raised_as_it_is():
     assert not any(module.before or module.after for _, module in model.named_modules())
 
 
-def test_it_says_what_was_found_and_what_was_not_read():
-    recorded = heard(Model(Attention(), LatentAttention()))
+def test_the_report_lists_recorded_and_unread_modules():
+    recorded = recorded_from(Model(Attention(), LatentAttention()))
     assert recorded.skipped == {"layers.1": "LatentAttention has no projections of known names: kv_b_proj.weight"}
     assert str(recorded) == (
         "Recorded: 1 of 1 modules of attention\n"
@@ -181,14 +180,14 @@ def test_it_says_what_was_found_and_what_was_not_read():
         "not read: layers.1: LatentAttention has no projections of known names: kv_b_proj.weight"
     )
     with pytest.raises(OwnArraysError, match=r"was found in LatentAttention\. the model: Latent"):
-        heard(LatentAttention())
+        recorded_from(LatentAttention())
     with pytest.raises(OwnArraysError, match="No module of attention was found in Linear"):
-        heard(Linear(2, 2, 0))
+        recorded_from(Linear(2, 2, 0))
     with pytest.raises(OwnArraysError, match="record takes a PyTorch module; got int"):
-        heard(3)
+        recorded_from(3)
 
 
-OF_THEIR_OWN = {
+VARIANTS = {
     "all heads normed at once": (NormsAllHeads, {}, ["attention", "concat", "output"], "all heads of its queries"),
     "a bias by position": (BiasedByPosition, {}, ["q", "k", "v", "attention", "concat", "output"], ""),
     "a bias and a residual": (
@@ -201,9 +200,9 @@ OF_THEIR_OWN = {
 }
 
 
-@pytest.mark.parametrize("what", OF_THEIR_OWN)
-def test_what_a_module_computes_beside_its_projections_is_heard(what):
-    kind, arguments, stages, note = OF_THEIR_OWN[what]
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_position_biases_latents_and_norms_of_all_heads_are_recorded(variant):
+    kind, arguments, stages, note = VARIANTS[variant]
     model = kind()
     with record(model, sentence=1) as recorded:
         model(X, **arguments)
@@ -216,7 +215,7 @@ def test_what_a_module_computes_beside_its_projections_is_heard(what):
     assert not any(module.before or module.after for _, module in model.named_modules())
 
 
-def test_the_first_of_several_calls_is_kept_and_what_was_not_called_is_said():
+def test_the_first_call_is_kept_as_a_copy():
     model = Attention()
     with record(model) as recorded:
         with pytest.raises(OwnArraysError, match="The model was not called inside the with block"):
@@ -226,35 +225,30 @@ def test_the_first_of_several_calls_is_kept_and_what_was_not_called_is_said():
     assert recorded[0]["x"].shape == (5, 6)
     with pytest.raises(IndexError, match="1 modules of attention were found, 0 to 0; got 1"):
         recorded[1]
-
-
-def test_what_was_heard_is_a_copy():
-    model = Attention()
-    recorded = heard(model)
     before = recorded[0]["W_query.weight"].copy()
     model.W_query.weight[...] = 0
     np.testing.assert_array_equal(recorded[0]["W_query.weight"], before)
 
 
 def test_a_recorded_layer_is_shown_with_its_words():
-    recorded = heard(Model(Attention(), Attention(scale=1.0)), tokens=["the", "cat", "sat", "on", "it"])
+    recorded = recorded_from(Model(Attention(), Attention(scale=1.0)), tokens=["the", "cat", "sat", "on", "it"])
     assert show(recorded).title == "the cat sat on it"
     with pytest.raises(OwnArraysError, match=r"layer 1 of the recorded ones isn't\. Q, K and V agree"):
         show(recorded, layer=1)
     with pytest.raises(OwnArraysError, match="tokens must be the 5 words of the recorded sentence; got 2"):
-        show(heard(Attention(), tokens=["a", "b"]))
+        show(recorded_from(Attention(), tokens=["a", "b"]))
 
 
-def test_the_words_come_with_the_arrays_of_a_layer():
-    recorded = heard(Model(Attention(), Attention(seed=7)), tokens=["the", "cat", "sat", "on", "it"])
+def test_a_layers_arrays_have_its_words():
+    recorded = recorded_from(Model(Attention(), Attention(seed=7)), tokens=["the", "cat", "sat", "on", "it"])
     for arrays in recorded:
         assert compare(None, arrays).trace.labels["key"] == ("the", "cat", "sat", "on", "it")
     with pytest.raises(OwnArraysError, match=r"context_tokens must be a sequence of words; got text\. Write"):
-        heard(Attention(), tokens=["a"], context_tokens="le chat")
+        recorded_from(Attention(), tokens=["a"], context_tokens="le chat")
 
 
-class AsksOtherRows(Attention):
-    """Attention whose queries and keys are projected from rows of their own, perhaps equal ones."""
+class TwoInputs(Attention):
+    """Attention whose keys are projected from other rows, perhaps equal ones."""
 
     def __init__(self, rows):
         super().__init__()
@@ -265,22 +259,12 @@ class AsksOtherRows(Attention):
 
 
 @pytest.mark.parametrize("is_other", [False, True])
-def test_keys_have_the_queries_words_only_if_both_are_made_of_the_same_rows(is_other):
-    recorded = heard(AsksOtherRows(X[::-1] if is_other else tensor(X.copy())), tokens=["a", "b", "c", "d", "e"])
+def test_keys_have_the_queries_words_only_if_both_have_one_input(is_other):
+    recorded = recorded_from(TwoInputs(X[::-1] if is_other else tensor(X.copy())), tokens=["a", "b", "c", "d", "e"])
     assert ("context" in recorded[0]) == is_other
     found = compare(None, recorded[0])
     assert found.first is None, str(found)
     assert found.trace.labels["key"] == (tuple("12345") if is_other else tuple("abcde"))
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_what_was_heard_of_a_real_module_is_read(name):
-    """As `tests/torchmodules.py` recorded it, with the versions in `about`."""
-    arrays = {each.removeprefix(f"{name}/"): REAL[each] for each in REAL.files if each.startswith(f"{name}/")}
-    found = compare(None, arrays)
-    assert found.first is None, str(found)
-    assert {each.stage for each in found.stages} >= CASES[name].stages
-    assert found.unread == ()
 
 
 SAYS = {
@@ -291,10 +275,15 @@ SAYS = {
 }
 
 
-@pytest.mark.parametrize("name", SAYS)
-def test_it_is_said_what_an_architecture_has_of_its_own(name):
+@pytest.mark.parametrize("name", CASES)
+def test_recorded_modules_of_torch_and_transformers_agree(name):
+    """Recorded by `tests/torchmodules.py`, with the versions in `about`."""
     arrays = {each.removeprefix(f"{name}/"): REAL[each] for each in REAL.files if each.startswith(f"{name}/")}
-    assert SAYS[name] in str(compare(None, arrays))
+    found = compare(None, arrays)
+    assert found.first is None, str(found)
+    assert {each.stage for each in found.stages} >= CASES[name].stages
+    assert found.unread == ()
+    assert SAYS.get(name, "") in str(found)
 
 
 def test_a_scale_is_a_number_above_0():
@@ -306,7 +295,7 @@ def test_a_scale_is_a_number_above_0():
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_where_torch_is_the_same_is_heard_again(name):
+def test_torch_records_the_stored_arrays_again(name):
     pytest.importorskip("torch")
     if CASES[name].configuration:
         pytest.importorskip("transformers")
@@ -352,7 +341,7 @@ def test_a_cache_of_transformerlens_is_read_layer_by_layer(sentence):
 
 
 @pytest.mark.parametrize("case", lenscaches.CASES)
-def test_what_transformerlens_itself_recorded_is_called_correct(case):
+def test_recorded_caches_of_transformerlens_agree(case):
     recorded = Recorded.of(lenscaches.recorded(case), sentence=1)
     assert recorded.paths == ("blocks.0", "blocks.1")
     for arrays in recorded:
@@ -362,7 +351,7 @@ def test_what_transformerlens_itself_recorded_is_called_correct(case):
         assert ("RoPE, in halves, base 10,000" in str(found)) == (case == "rotary")
 
 
-def test_what_is_wrong_in_a_layer_of_a_cache_is_named():
+def test_a_mistake_in_one_layer_of_a_cache_is_named():
     cache, parameters = cached()
     scores = cache["blocks.1.attn.hook_attn_scores"] * np.sqrt(3)
     unscaled = softmax(scores)
@@ -374,7 +363,7 @@ def test_what_is_wrong_in_a_layer_of_a_cache_is_named():
     assert "The scores were not divided by √d_k" in str(compare(None, recorded[1]))
 
 
-def test_attentions_that_a_model_returns_are_a_layer_each():
+def test_the_attentions_of_a_model_are_one_layer_each():
     cache, _ = cached()
     attentions = tuple(cache[f"blocks.{layer}.attn.hook_pattern"] for layer in range(2))
     returned = {"logits": tensor(np.ones((2, 5, 9))), "hidden_states": (X, X, X), "attentions": attentions}
@@ -387,7 +376,7 @@ def test_attentions_that_a_model_returns_are_a_layer_each():
     assert found.first.stage == "attention"
 
 
-def test_arrays_of_no_layer_are_refused_in_a_sentence():
+def test_arrays_without_layers_are_refused():
     with pytest.raises(OwnArraysError, match=r"have names with a number, .*; got q, k\."):
         Recorded.of({"q": X[0], "k": X[0]})
     with pytest.raises(OwnArraysError, match="got none"):

@@ -1,4 +1,4 @@
-"""Conventions of libraries in files of somebody's own: what a name means where another library means something else."""
+"""Conventions of libraries: names that mean one thing in one library and another thing elsewhere."""
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ FUSED = {"in_proj_weight": np.concatenate([W["q"], W["k"], W["v"]]), "out_proj.w
 @pytest.mark.parametrize(
     "name", ["attn_logit_softcapping", "softcap", "model.layers.1.self_attn.attn_logit_softcapping"]
 )
-def test_the_softcap_of_a_configuration_is_that_of_the_pass(name):
+def test_a_softcap_in_the_file_applies_to_the_pass(name):
     arrays = {"hidden_states": X, **HUGGING_FACE, name: np.array(3.0)}
     found = compare(None, arrays | passed(limit=3.0))
     assert found.first is None
@@ -48,7 +48,7 @@ def test_the_softcap_of_a_configuration_is_that_of_the_pass(name):
     assert cause.id == "softcap left out"
 
 
-def test_query_key_and_value_beside_in_proj_weight_are_what_is_projected():
+def test_query_key_and_value_with_in_proj_weight_are_inputs():
     other = RANDOM.normal(size=(N, H * D))
     for context, arrays in (
         (X, {"query": X}),
@@ -62,13 +62,13 @@ def test_query_key_and_value_beside_in_proj_weight_are_what_is_projected():
         assert cause.id == "unscaled"
 
 
-def test_keras_attention_scores_are_shares_where_a_query_sees_no_key_too():
+def test_attention_scores_of_keras_are_attention_weights_even_with_fully_masked_queries():
     found = passed(seen=SEEN)
     arrays = {"x": X, **HUGGING_FACE, "mask": SEEN, "attention_scores": found["attention"], "output": found["output"]}
     assert compare(None, arrays, true_is="visible").first is None
 
 
-def test_scores_that_a_port_calls_scaled_may_be_masked_already():
+def test_scaled_scores_may_be_masked_already():
     q, k = (split(X @ W[each].T) for each in "qk")
     scaled = np.where(np.tri(N, dtype=bool), q @ k.swapaxes(1, 2) / D**0.5, -np.inf)
     arrays = {"hidden_states": X, **HUGGING_FACE, **passed(seen=np.tri(N, dtype=bool))}
@@ -77,12 +77,12 @@ def test_scores_that_a_port_calls_scaled_may_be_masked_already():
     assert "Your scaled are attnviz’s masked scores." in str(found).replace("'", "’")
 
 
-def test_a_sum_below_zero_is_written_with_a_minus():
+def test_a_negative_row_sum_has_a_true_minus_sign():
     found = compare(None, {"x": X, **HUGGING_FACE, "attention": np.full((H, N, N), -1.0)})
     assert "adds up to −5, not to 1." in str(found)
 
 
-def test_what_was_not_read_and_turns_queries_and_keys_is_no_plain_agreement():
+def test_unread_rotation_tables_qualify_the_agreement():
     angles = {"rotary_emb.cos": np.ones((N, D)), "rotary_emb.sin": np.zeros((N, D))}
     agreeing = compare(None, {"x": X, **HUGGING_FACE, **passed(), **angles})
     assert agreeing.first is None
@@ -94,7 +94,7 @@ def test_what_was_not_read_and_turns_queries_and_keys_is_no_plain_agreement():
     assert "No mistake that attnviz knows" not in str(found)
 
 
-def test_q_k_and_v_in_one_that_lie_otherwise_than_in_its_library_and_an_unread_w_o_are_asked_for():
+def test_an_unusual_fused_layout_and_an_unread_w_o_raise_questions():
     blocks = np.concatenate([W["q"], W["k"], W["v"]])
     by_heads = blocks.reshape(3, H, D, H * D).swapaxes(0, 1).reshape(blocks.shape)
     for fused, asks in ((blocks, 2), (by_heads, 1)):
@@ -109,7 +109,7 @@ def test_q_k_and_v_in_one_that_lie_otherwise_than_in_its_library_and_an_unread_w
     [("output", np.nan), ("output", np.inf), ("attention", np.nan), ("attention", -np.inf), ("residual", np.nan)],
 )
 @pytest.mark.parametrize("without", [[], ["self_attn.o_proj.weight"]])
-def test_what_is_no_number_is_never_agreement(without, stage, number):
+def test_nan_and_infinity_never_agree(without, stage, number):
     arrays = {"x": X, **HUGGING_FACE, **passed(), "residual": np.ones((N, H * D))}
     arrays = {name: each.copy() for name, each in arrays.items() if name not in without}
     arrays[stage][..., -1, 0] = number
@@ -125,7 +125,7 @@ def test_what_is_no_number_is_never_agreement(without, stage, number):
 
 
 @pytest.mark.parametrize("wrong", ["qkv", "qk", "v", "q"])
-def test_heads_that_were_cut_without_transposing_after_what_was_recorded_are_named(wrong):
+def test_heads_split_without_transposing_after_the_recorded_projections_are_named(wrong):
     rows = {each: X @ W[each].T for each in "qkv"}
     cut = {each: rows[each].reshape(H, N, D) if each in wrong else split(rows[each]) for each in "qkv"}
     attention = softmax(cut["q"] @ cut["k"].swapaxes(1, 2) / D**0.5)

@@ -1,4 +1,4 @@
-"""Masks of one's own: what True means, several in one, none in the file, and mistakes beside each."""
+"""The user's masks: what True means, several masks, none at all, and mistakes with each."""
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def saved(implementation, *stages, **masks):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("visible", VISIBLE)
-def test_nothing_but_numbers_tells_what_true_means(visible, form):
+def test_the_numbers_show_what_true_means(visible, form):
     place = [*VISIBLE].index(visible) + [*FORMS].index(form)
     stages = (["attention"], ["output"], ["masked", "attention", "output"])[place % 3]
     arrays = saved(own(VISIBLE[visible]), *stages, **FORMS[form](VISIBLE[visible]))
@@ -74,27 +74,20 @@ NAMED = {**MISTAKES, "mask not applied": "The mask was not applied"}
 PLAIN = [wrong for wrong in NAMED if wrong not in ("mask inverted", "bias forgotten")]
 
 
-def is_named(wrong, visible, form):
-    found = compare(None, saved(own(visible, wrong), "attention", "output", **FORMS[form](visible)))
-    assert NAMED[wrong] in str(found), (wrong, str(found))
-    assert found.explained
-    assert len(found.causes) == 1
-
-
-def nth_form(place):
-    return [*FORMS][place % len(FORMS)]
-
-
 @pytest.mark.parametrize("visible", VISIBLE)
-def test_each_mistake_is_named_beside_each_mask(visible):
-    """Each mistake beside two of the masks, and each form beside some of them."""
+def test_each_mistake_is_named_with_each_mask(visible):
+    """Each mistake with two of the masks, and each form with some of them."""
     place = [*VISIBLE].index(visible)
     for nth, wrong in enumerate(PLAIN[place % 2 :: 2]):
-        is_named(wrong, VISIBLE[visible], nth_form(place + nth))
+        masks = [*FORMS.values()][(place + nth) % len(FORMS)](VISIBLE[visible])
+        found = compare(None, saved(own(VISIBLE[visible], wrong), "attention", "output", **masks))
+        assert NAMED[wrong] in str(found), (wrong, str(found))
+        assert found.explained
+        assert len(found.causes) == 1
 
 
 @pytest.mark.parametrize("visible", VISIBLE)
-def test_a_mask_is_inverted_only_where_what_true_means_is_known(visible):
+def test_an_inverted_mask_is_named_only_if_the_meaning_of_true_is_known(visible):
     visible = VISIBLE[visible]
     arrays = saved(own(visible, "mask inverted"), "attention", "output")
     for name, mask, true_is in (("mask", visible, "visible"), ("attention_mask", ~visible, "hidden")):
@@ -105,7 +98,7 @@ def test_a_mask_is_inverted_only_where_what_true_means_is_known(visible):
     assert "The mask was applied the other way round" in str(compare(None, of_keys))
 
 
-def test_the_mistakes_that_an_inverted_mask_hid_are_named():
+def test_other_mistakes_are_named_with_an_inverted_mask():
     """An implementation with SDPA's convention and torch.nn.MultiheadAttention's names."""
     for wrong in ("unscaled", "scaled by d_model"):
         arrays = own(TRI, wrong).written("torch.nn.MultiheadAttention", "attention", "output") | {"attn_mask": TRI}
@@ -132,7 +125,7 @@ BY_LIBRARY = {
 @pytest.mark.parametrize("stage", ["attention", "output"])
 @pytest.mark.parametrize("name", BY_LIBRARY)
 @pytest.mark.parametrize("visible", ["causal", "padded right", "window"])
-def test_a_mask_against_the_convention_of_its_library_is_inverted_unless_its_owner_says_otherwise(visible, name, stage):
+def test_a_mask_against_its_librarys_convention_is_inverted_unless_stated(visible, name, stage):
     library, true_is, kind = BY_LIBRARY[name]
     other = {"visible": "hidden", "hidden": "visible"}[true_is]
     correct = own(VISIBLE[visible]).written(library, stage)
@@ -155,7 +148,7 @@ def test_a_mask_against_the_convention_of_its_library_is_inverted_unless_its_own
     assert "unless" not in str(contradicted)
 
 
-def test_one_of_two_masks_that_is_inverted_is_named_alone():
+def test_only_the_inverted_one_of_two_masks_is_named():
     padded = PADDED[::-1]
     arrays = own(TRI & ~padded).written("torch.nn.MultiheadAttention", "output")
     found = compare(None, arrays | {"attn_mask": TRI, "key_padding_mask": padded})
@@ -164,7 +157,7 @@ def test_one_of_two_masks_that_is_inverted_is_named_alone():
     )
 
 
-def test_a_rotated_pass_with_an_inverted_mask_is_no_agreement():
+def test_a_rotated_pass_with_an_inverted_mask_differs():
     arrays, visible = a_pass(angles(10_000), True, "attention", "output"), np.tri(7, dtype=int)
     found = compare(None, arrays | {"attention_mask": 1 - visible})
     assert [each.id for each in found.causes] == ["mask inverted"], str(found)
@@ -173,8 +166,7 @@ def test_a_rotated_pass_with_an_inverted_mask_is_no_agreement():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_one_token_with_any_mask_is_called_correct(seed):
-    """It may see no key at all, whatever True means."""
+def test_a_single_token_agrees_with_any_mask(seed):
     random = np.random.default_rng(seed)
     for n_keys in (1, 2, 5):
         for mask in (np.zeros((1, n_keys), bool), random.random((1, n_keys)) < 0.5):
@@ -185,7 +177,7 @@ def test_one_token_with_any_mask_is_called_correct(seed):
             assert found.first is None, (mask, str(found))
 
 
-def test_a_forgotten_mask_is_called_that():
+def test_the_report_on_a_forgotten_mask():
     x = np.random.default_rng(2).normal(size=(N, 4))
     found = compare(None, {"x": x, "mask": TRI, "masked": x @ x.T / 2})
     assert str(found).splitlines() == [
@@ -199,7 +191,7 @@ def test_a_forgotten_mask_is_called_that():
 
 
 @pytest.mark.parametrize(("number", "says"), [(np.nan, "NaN"), (-np.inf, "−∞"), (np.inf, "∞")])
-def test_it_is_said_whose_numbers_are_none(number, says):
+def test_nan_and_infinity_are_named_in_the_report(number, says):
     correct = own(TRI)
     masked = correct.stages["masked"].copy()
     masked[0, 3, 1] = number
@@ -207,7 +199,7 @@ def test_it_is_said_whose_numbers_are_none(number, says):
     assert f"Masked scores differ: some of your numbers are {says} where attnviz's are not." in str(found)
 
 
-def test_after_the_softmax_needs_a_stage_after_it():
+def test_a_mask_after_the_softmax_needs_a_later_stage_to_show():
     wrong = own(TRI, "mask after the softmax")
     found = compare(None, saved(wrong, "masked", mask=TRI))
     assert [cause.id for cause in (*found.causes, *found.alternatives)] == ["mask not applied"]
@@ -217,7 +209,7 @@ def test_after_the_softmax_needs_a_stage_after_it():
 
 
 @pytest.mark.parametrize("stages", [["attention"], ["output"], ["masked"], ["scaled", "attention", "output"]])
-def test_a_causal_pass_without_its_mask_is_said_to_be_causal(stages):
+def test_a_causal_pass_is_recognised_without_its_mask(stages):
     arrays = saved(own(TRI), *stages)
     found = compare(None, arrays)
     assert found.first is None
@@ -229,7 +221,7 @@ def test_a_causal_pass_without_its_mask_is_said_to_be_causal(stages):
     assert "causal" not in str(compare(None, saved(own(), *stages)))
 
 
-def test_a_causal_pass_with_a_mask_for_its_padding_is_said_to_be_causal():
+def test_a_causal_pass_is_recognised_with_a_padding_mask():
     visible = TRI & ~PADDED[::-1]
     for mask in ({"attention_mask": (~PADDED[::-1])[None].astype(int)}, {"key_padding_mask": PADDED[::-1]}):
         found = compare(None, saved(own(visible), "output", **mask))
@@ -238,7 +230,7 @@ def test_a_causal_pass_with_a_mask_for_its_padding_is_said_to_be_causal():
         assert "The mask was not applied" in str(compare(None, saved(own(TRI), "attention", **mask)))
 
 
-def test_keys_that_attention_hides_without_a_mask_are_taken_from_its_zeros():
+def test_zeros_of_attention_stand_for_a_missing_mask():
     found = compare(None, saved(own(VISIBLE["window"]), "attention", "output"))
     assert found.first is None
     assert "those with a share of 0 were taken as hidden" in str(found)
@@ -250,7 +242,7 @@ SLOPES = {2: [2**-4, 2**-8], 3: [2**-4, 2**-8, 2**-2], 4: [2**-2, 2**-4, 2**-6, 
 
 
 @pytest.mark.parametrize("size", range(2, N))
-def test_a_sliding_window_is_known_by_the_output_alone(size):
+def test_a_sliding_window_is_recognised_by_the_output(size):
     near = np.abs(APART) < size
     for visible, said in (
         (np.tri(N, dtype=bool) & near, f"Your attention is causal, with a sliding window of {size} keys"),
@@ -265,7 +257,7 @@ def test_a_sliding_window_is_known_by_the_output_alone(size):
 
 
 @pytest.mark.parametrize("n_heads", SLOPES)
-def test_the_biases_of_alibi_are_known(n_heads):
+def test_alibi_is_recognised(n_heads):
     plain = Implementation(np.random.default_rng(4), n=N, n_heads=n_heads)
     biases = -np.array(SLOPES[n_heads])[:, None, None] * np.abs(APART)
     for seen, masks, said in (
@@ -300,7 +292,7 @@ def test_masks_are_combined():
 
 @pytest.mark.parametrize("stage", ["attention", "output"])
 @pytest.mark.parametrize("of_queries", [TRI, TRI | True])
-def test_a_key_padding_mask_that_is_added_as_it_is_is_named(of_queries, stage):
+def test_a_key_padding_mask_added_as_numbers_is_named(of_queries, stage):
     plain, padded = own(), PADDED[::-1]
     shares, output = continued(plain, np.where(of_queries, plain.stages["scaled"] + padded, -np.inf))
     masks = {"key_padding_mask": padded} | ({} if of_queries.all() else {"attn_mask": ~TRI})
@@ -314,8 +306,7 @@ def test_a_key_padding_mask_that_is_added_as_it_is_is_named(of_queries, stage):
 
 @pytest.mark.parametrize("stage", ["attention", "output"])
 @pytest.mark.parametrize("row", [0.0, 1 / N, np.nan])
-def test_a_mask_that_is_inverted_is_named_where_a_query_sees_no_key_then(row, stage):
-    """What such a query gets in theirs tells nothing, though it sees all in ours."""
+def test_an_inverted_mask_is_named_whatever_fully_masked_queries_get(row, stage):
     plain = own()
     shares, output = continued(plain, np.where(TRI, -np.inf, plain.stages["scaled"]), row)
     arrays = saved(plain, mask=TRI) | {stage: {"attention": shares, "output": output}[stage]}
@@ -325,8 +316,8 @@ def test_a_mask_that_is_inverted_is_named_where_a_query_sees_no_key_then(row, st
 
 
 @pytest.mark.parametrize("stage", LATER[6:])
-def test_rows_that_see_nothing_may_hold_anything(stage):
-    """As where two masks are added that hide by the least number: what both hide is less than what one does."""
+def test_fully_masked_rows_may_hold_anything(stage):
+    """As if two masks are added that hide by the least number: keys that both hide get less than those of one."""
     visible = TRI & ~PADDED
     arrays = saved(own(visible), *LATER[6:], mask=visible)
     anything = np.array(arrays["attention"])
@@ -335,7 +326,7 @@ def test_rows_that_see_nothing_may_hold_anything(stage):
     assert compare(None, mine).first is None
 
 
-def test_code_is_for_a_mask_in_which_true_is_what_it_is_in_theirs():
+def test_code_uses_the_users_meaning_of_true():
     wrong = own(~PADDED & np.ones((N, N), bool), "mask inverted")
     hides = compare(None, saved(wrong, "output", key_padding_mask=PADDED))
     assert hides.code == (
@@ -349,7 +340,7 @@ def test_code_is_for_a_mask_in_which_true_is_what_it_is_in_theirs():
     )
 
 
-def test_a_mask_that_nothing_decides_is_read_so_that_each_query_sees_a_key():
+def test_an_ambiguous_mask_is_read_so_that_each_query_sees_a_key():
     random = np.random.default_rng(2)
     x, w, w_o = (random.normal(size=shape) for shape in ((6, 12), (36, 12), (12, 12)))
     visible = np.tri(6, dtype=bool)

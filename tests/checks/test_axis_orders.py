@@ -1,4 +1,4 @@
-"""Axes of one's own arrays: every order of every stage is named, or agrees where a library lays it out so."""
+"""Axes in another order: it is named for every stage, or agrees where a library has that order."""
 
 from itertools import permutations
 
@@ -22,8 +22,7 @@ AXES = {
     "output": "tm",
 }
 CALLED = {"h": "head", "t": "query", "s": "key", "m": "d_model"}
-LAID_OUT_SO = {"q": ["thd"], "k": ["shd"], "v": ["shd"], "heads": ["thd"]}
-"""Other orders that libraries have, which are no mistake."""
+ORDERS_OF_LIBRARIES = {"q": ["thd"], "k": ["shd"], "v": ["shd"], "heads": ["thd"]}  # no mistakes
 SIZES = {"all different": {"n_heads": 2, "n": 6, "d": 4, "n_keys": 5}, "all alike": {"n_heads": 4, "n": 4, "d": 4}}
 
 
@@ -58,7 +57,7 @@ def test_every_order_of_axes_is_named(sizes, stage):
     for order in orders(stage):
         array = in_order(np.asarray(arrays[stage]), AXES[stage], order)
         found = compare(None, arrays | {stage: array})
-        if order in LAID_OUT_SO.get(stage, ()):
+        if order in ORDERS_OF_LIBRARIES.get(stage, ()):
             assert found.first is None, (order, str(found))
             continue
         assert found.first.stage == stage, (order, str(found))
@@ -69,7 +68,7 @@ def test_every_order_of_axes_is_named(sizes, stage):
         assert "agree" not in found.headline
 
 
-def test_the_order_is_named_beside_other_mistakes_and_beside_a_pass_that_was_given():
+def test_the_order_is_named_with_other_mistakes_and_in_a_given_pass():
     for wrong in ("unscaled", "mask not applied"):
         own = an_implementation("all different", wrong=wrong)
         arrays = own.written("attnviz", "attention", "output")
@@ -82,7 +81,7 @@ def test_the_order_is_named_beside_other_mistakes_and_beside_a_pass_that_was_giv
 
 
 @pytest.mark.parametrize("order", ["hdt", "tdh", "dht", "dth"])
-def test_queries_keys_and_values_that_a_pass_begins_with_are_put_in_order(order):
+def test_the_order_of_q_k_and_v_that_start_the_pass_is_named(order):
     own = an_implementation("all different")
     written = own.written("attnviz", "q", "k", "v", "attention", "heads")
     arrays = {each: in_order(written[each], "htd", order) for each in "qkv"}
@@ -93,7 +92,7 @@ def test_queries_keys_and_values_that_a_pass_begins_with_are_put_in_order(order)
 
 
 @pytest.mark.parametrize("stage", ["scores", "attention", "heads", "q", "output"])
-def test_what_was_flattened_is_named(stage):
+def test_flattened_arrays_are_named(stage):
     arrays = an_implementation("all different").written("attnviz", "attention", "output", stage)
     for order in ["", *orders(stage)[-1:]]:
         array = in_order(arrays[stage], AXES[stage], order or AXES[stage])
@@ -104,7 +103,7 @@ def test_what_was_flattened_is_named(stage):
             assert f"flattened from {called(stage, order or AXES[stage])}" in str(found), (flat.shape, str(found))
 
 
-def test_axes_of_an_array_that_nothing_explains_are_asked_for():
+def test_the_axes_of_an_unexplained_array_are_questioned():
     own = an_implementation("all different")
     arrays = own.written("attnviz", "attention")
     noise = np.random.default_rng(0).random((6, 2, 5))
@@ -116,7 +115,7 @@ def test_axes_of_an_array_that_nothing_explains_are_asked_for():
 
 
 @pytest.mark.parametrize("wrong", ["", "unscaled"])
-def test_a_key_of_zeros_that_torch_adds_is_a_sink(wrong):
+def test_the_zero_key_of_torch_is_read_as_a_sink(wrong):
     own = Implementation(np.random.default_rng(2), np.float64, n=6, wrong=wrong)
     scores = np.concatenate([own.stages["scaled"], np.zeros((2, 6, 1))], axis=-1)
     shares = softmax(scores)
@@ -132,7 +131,7 @@ def test_a_key_of_zeros_that_torch_adds_is_a_sink(wrong):
 
 @pytest.mark.parametrize("stage", ["scores", "masked", "attention"])
 @pytest.mark.parametrize("sizes", SIZES)
-def test_orders_are_named_where_no_mask_is_in_the_file(sizes, stage):
+def test_the_order_is_named_without_a_mask(sizes, stage):
     own = Implementation(np.random.default_rng(4), np.float32, **SIZES[sizes])
     arrays = own.written("attnviz", stage)
     for order in orders(stage):

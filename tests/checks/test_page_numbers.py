@@ -1,4 +1,4 @@
-"""What the page “Your own numbers” says, and a notebook too: how arrays are saved, what they were read as."""
+"""The page “Your own numbers”: its code for saving arrays, its examples, and its table in a notebook."""
 
 import io
 import runpy
@@ -24,12 +24,12 @@ def is_pytorchs_own_pass(content):
     assert UserParameters.of(found.trace, found.block, file.texts).words == ("the", "cat", "sat", "down", "quietly")
 
 
-def test_what_the_page_has_one_save_from_pytorch_is_read():
+def test_the_recorded_file_of_the_pages_code_agrees():
     assert np.load(RECORDED)["script"] == SNIPPET, "record it again: tests/data/README.md says how"
     is_pytorchs_own_pass(RECORDED.read_bytes())
 
 
-def test_where_torch_is_it_is_saved_so(tmp_path, monkeypatch):
+def test_the_pages_code_runs_with_torch(tmp_path, monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     Path("save.py").write_text(SNIPPET, "utf-8")
@@ -37,7 +37,7 @@ def test_where_torch_is_it_is_saved_so(tmp_path, monkeypatch):
     is_pytorchs_own_pass(Path("numbers.npz").read_bytes())
 
 
-def test_examples_hold_what_they_are_called_and_the_table_ticks_what_agrees():
+def test_examples_have_their_mistakes_and_the_table_ticks_what_agrees():
     ticked = set()
     for name in EXAMPLES:
         arrays = np.load(io.BytesIO(example_file(name, None)))
@@ -71,7 +71,7 @@ class Texts(HTMLParser):
             self.cells[-1] += data
 
 
-def test_in_a_notebook_it_is_a_sentence_and_a_table_and_names_are_text():
+def test_a_notebook_shows_a_sentence_and_a_table_with_escaped_names():
     own = Implementation(np.random.default_rng(1), wrong="transposed")
     arrays = own.written("BERT", "output")
     bad = '<script>"&'

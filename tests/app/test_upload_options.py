@@ -1,4 +1,4 @@
-"""Own requests: what an answer to a question says is what it does, and a file has one reply, wherever it is read."""
+"""Uploads: each option does what its label says, and files of several layers are compared layer by layer."""
 
 import io
 import json
@@ -23,7 +23,6 @@ SEEN = np.tri(5, dtype=bool)
 
 
 def request(**answers):
-    """What is sent beside a file."""
     return UploadRequest(**{"tab": "", "filename": "own.npz", "example": ""} | FIRST | answers)
 
 
@@ -34,7 +33,6 @@ def npz(arrays):
 
 
 def of_file(arrays, shown=None, **answers):
-    """What comes of a file of arrays."""
     return compared(request(**answers), npz(arrays), shown)
 
 
@@ -43,7 +41,7 @@ def agrees(found):
 
 
 @pytest.mark.parametrize("answer", [answer for answer in QUESTIONS["orientation"][1] if answer])
-def test_weights_are_used_as_the_answer_says(answer):
+def test_the_option_for_weights_sets_their_orientation(answer):
     (as_in,) = re.search(r", as in (.+)$", QUESTIONS["orientation"][1][answer]).groups()
     given = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V}
     for use in ("x @ W", "PyTorch's Linear"):
@@ -52,7 +50,7 @@ def test_weights_are_used_as_the_answer_says(answer):
 
 
 @pytest.mark.parametrize("answer", [answer for answer in QUESTIONS["true_is"][1] if answer])
-def test_true_in_a_mask_is_what_the_answer_says(answer):
+def test_the_option_for_masks_sets_what_true_means(answer):
     (which,) = re.fullmatch(r"a key that is (seen|hidden)", QUESTIONS["true_is"][1][answer]).groups()
     for true in ("seen", "hidden"):
         scaled = X @ W_Q / 5**0.5
@@ -62,7 +60,7 @@ def test_true_in_a_mask_is_what_the_answer_says(answer):
 
 
 @pytest.mark.parametrize("answer", QUESTIONS["against"][1])
-def test_a_file_is_compared_with_the_pass_that_the_answer_names(answer):
+def test_the_option_for_passes_sets_what_a_file_is_compared_with(answer):
     said, shown = QUESTIONS["against"][1][answer], MODELS["who-is-it"].at(0).trace("the animal")
     x = shown["x"].value
     own = {"x": x, "w_q": 2 * np.eye(x.shape[1]), "q": 2 * x}
@@ -80,7 +78,7 @@ def in_layers(names, **settings):
     return {f"model.layers.{n}.{theirs}": layer.trace[own] for n, layer in enumerate(layers) for theirs, own in names}
 
 
-def test_a_file_of_several_layers_is_compared_layer_by_layer_up_to_the_first_that_differs():
+def test_several_layers_are_compared_up_to_the_first_that_differs():
     """Whoever leaves out that Gemma 2's every second layer has no window finds it in the second layer."""
     names = [("query", "q"), ("key", "k"), ("scores", "scores"), ("attention", "attention"), ("output", "output")]
     shown = trace_of(Settings("the cat sat on the mat", **GEMMA, window_in="every second layer"))
@@ -103,7 +101,7 @@ def test_a_file_of_several_layers_is_compared_layer_by_layer_up_to_the_first_tha
 
 
 @pytest.mark.parametrize("n", [1, 5])
-def test_there_are_as_many_heads_as_the_answer_says(n):
+def test_the_option_for_heads_sets_their_number(n):
     answer = next(answer for answer, said in QUESTIONS["n_heads"][1].items() if said == str(n))
     q, k = ((X @ w).reshape(5, n, -1).transpose(1, 0, 2) for w in (W_Q, W_K))
     arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "scaled": q @ k.transpose(0, 2, 1) / (5 / n) ** 0.5}
@@ -113,7 +111,7 @@ def test_there_are_as_many_heads_as_the_answer_says(n):
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
+def test_the_layer_of_a_file_is_named(number):
     shown = MODELS["recall"].at(0).trace("g 5 d 6 g")
     found = of_file({"attention": shown[f"attention_{number}"].value}, shown, against="shown")
     assert agrees(found)
@@ -123,7 +121,7 @@ def test_of_two_layers_the_one_that_a_file_is_of_is_named(number):
     assert near.shown.startswith(f"layer {number} of ")
 
 
-def test_matrices_and_the_cell_that_is_furthest_off_are_named_by_the_words_of_the_file():
+def test_matrices_and_the_worst_cell_are_labelled_with_the_files_words():
     words = ["the", "blue", "cat", "the", "down"]
     masked = np.where(SEEN, X @ W_Q @ (X @ W_K).T / 5**0.5, -np.inf)
     attention = softmax(masked)

@@ -1,4 +1,4 @@
-"""Someone's arrays beside whatever is in the order of stages: a block's norms and MLP, and an operation to come."""
+"""Arrays of whole blocks: norms, MLP and residual, and ALiBi's biases."""
 
 import math
 
@@ -29,7 +29,7 @@ def with_alibi(dtype, slope=8.0, seed=0):
     return {"q": q, "k": k, "v": v, "mask": MASK, "biased": biased, "attention": attention, "heads": attention @ v}
 
 
-def test_a_stage_that_a_layer_may_have_is_compared():
+def test_biased_scores_are_compared():
     arrays = with_alibi(np.float64)
     found = explain(None, arrays).diagnosis
     assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
@@ -40,7 +40,7 @@ def test_a_stage_that_a_layer_may_have_is_compared():
     assert explain(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
 
 
-def test_a_pass_begins_at_a_stage_that_a_layer_may_have():
+def test_a_pass_may_begin_at_biased_scores():
     arrays = with_alibi(np.float32)
     arrays["biased"] = np.where(MASK, arrays["biased"], -np.inf)
     found = explain(None, {name: arrays[name] for name in ("biased", "v", "attention", "heads")})
@@ -98,19 +98,15 @@ def block(dtype, activation, *, norm="layernorm", residual=True, forgets="", see
     return given, {"mask": MASK} | made
 
 
-LAYERNORM, RMSNORM = ("layernorm", True), ("rmsnorm", False)
-"""A norm, and whether what came in is added to what a sublayer makes."""
-
-
 @pytest.mark.parametrize(
     ("activation", "norm", "residual"),
     [
-        ("gelu", *LAYERNORM),
-        pytest.param("relu", *RMSNORM, marks=pytest.mark.slow),
-        pytest.param("gelu, tanh", *LAYERNORM, marks=pytest.mark.slow),
+        ("gelu", "layernorm", True),
+        pytest.param("relu", "rmsnorm", False, marks=pytest.mark.slow),
+        pytest.param("gelu, tanh", "layernorm", True, marks=pytest.mark.slow),
     ],
 )
-def test_a_correct_block_is_never_called_wrong(activation, norm, residual):
+def test_a_correct_block_agrees(activation, norm, residual):
     given, made = block(np.float32, activation, norm=norm, residual=residual)
     found = compare(None, given | made)
     assert found.first is None, str(found)
@@ -121,7 +117,7 @@ def test_a_correct_block_is_never_called_wrong(activation, norm, residual):
     assert ends.first is None, str(ends)
 
 
-def test_what_goes_wrong_in_a_block_is_found_where_it_goes_wrong():
+def test_a_mistake_in_a_block_is_found_at_its_stage():
     for wrong in ("attn_norm", "active"):
         given, made = block(np.float32, "gelu")
         made[wrong] = made[wrong] + np.float32(1e-2) * np.abs(made[wrong]).max()
@@ -133,7 +129,7 @@ def test_what_goes_wrong_in_a_block_is_found_where_it_goes_wrong():
     assert "was not added" in str(found)
 
 
-def test_the_pass_of_somebodys_block_is_attends():
+def test_the_pass_of_a_users_block_equals_that_of_attend():
     given, made = block(np.float64, "relu2", norm="layernorm")
     found = compare(None, given | made)
     assert found.first is None
