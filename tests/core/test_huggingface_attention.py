@@ -239,7 +239,7 @@ def test_its_stages_agree_with_its_parameters_by_its_names(name, number):
     begins = {each: own[each] for each in own if each.endswith(("weight", "bias", "sinks", "hidden_states"))}
     found = compare(None, begins | {"mask": mask} | {stage: own[stage] for stage in STAGES})
     if config["type"] == "gemma3_text":  # its own scale, which no array says
-        assert [each.id for each in found.causes] == ["scaled otherwise"]
+        assert [each.id for each in found.causes] == ["wrong scale"]
         assert found.explained
         assert "To your gains 1 was added, as Gemma does." in found.read
     else:

@@ -7,7 +7,7 @@ import numpy as np
 
 from attnviz.checks.causes.cause import JOINED, ROWS, Causes, Change, Setting, change, each_and_all, rows
 from attnviz.checks.explain.passes import Change as ChangeArray
-from attnviz.checks.explain.passes import Node, Nodes, evaluated
+from attnviz.checks.explain.passes import Node, evaluated
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.linear import Addition
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
@@ -17,33 +17,37 @@ from attnviz.core.stage import split_layer
 CAUSES = Causes()
 _PLACES = {"attn_norm": "before attention", "mlp_norm": "before the MLP"}
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)
+_ACTIVATIONS = {  # in words and in code
+    "relu": ("ReLU", "F.relu(x)"),
+    "relu2": ("ReLU²", "F.relu(x) ** 2"),
+    "gelu": ("the exact GELU", "F.gelu(x)"),
+    "gelu tanh": ("GELU by tanh", "F.gelu(x, approximate='tanh')"),
+}
 
 
-def _norms(setting: Setting, *stages: str) -> Iterator[tuple[str, RMSNorm | LayerNorm, Node]]:
-    for stage in stages or (*_PLACES, "q_normed", "k_normed"):
-        norm = setting.operation(stage)
-        if isinstance(norm, RMSNorm | LayerNorm):
-            yield stage, norm, setting.nodes[stage]
+def _norms(setting: Setting, *stages: str) -> dict[str, RMSNorm | LayerNorm]:
+    norms = {stage: setting.operation(stage) for stage in stages or (*_PLACES, "q_normed", "k_normed")}
+    return {stage: norm for stage, norm in norms.items() if isinstance(norm, RMSNorm | LayerNorm)}
 
 
 @CAUSES.add("the norm {place} was left out", "q, k, v = project(x)", "q, k, v = project(norm(x))")
 def norm_left_out(setting: Setting) -> Iterator[Change]:
-    for stage, *_ in _norms(setting, *_PLACES):
+    for stage in _norms(setting, *_PLACES):
         yield change({stage: setting.left_out(stage)}, place=_PLACES[stage])
 
 
 @CAUSES.add("the norm was a {other}", "norm = nn.{other}(d_model)", "norm = the model's own")
-def another_norm(setting: Setting) -> Iterator[Change]:
-    for stage, norm, node in _norms(setting, *_PLACES):
-        if len(node.inputs) < 3:
+def wrong_norm(setting: Setting) -> Iterator[Change]:
+    for stage, norm in _norms(setting, *_PLACES).items():
+        if len(setting.nodes[stage].inputs) < 3:  # without a bias, which an RMSNorm doesn't have
             other = LayerNorm(norm.epsilon) if isinstance(norm, RMSNorm) else RMSNorm(norm.epsilon)
             yield change({stage: setting.computed(stage, other)}, other=type(other).__name__)
 
 
 def _with_gain(setting: Setting, changed: ChangeArray) -> Iterator[Change]:
-    for stage, _, node in _norms(setting):
-        for gain in node.inputs[1:2]:
-            yield change({stage: node.with_numbers(gain, changed)})
+    for stage in _norms(setting):
+        for gain in setting.nodes[stage].inputs[1:2]:
+            yield change({stage: setting.nodes[stage].with_numbers(gain, changed)})
 
 
 @CAUSES.add("the norm's gain was left out", "y = x * rsqrt", "y = x * rsqrt * gain")
@@ -61,20 +65,20 @@ def gain_with_1_added(setting: Setting) -> Iterator[Change]:
 @CAUSES.add(
     "the norm's gain was used without the 1 that is added to it", "y = x * rsqrt * gain", "y = x * rsqrt * (1 + gain)"
 )
-def gain_without_the_1(setting: Setting) -> Iterator[Change]:
+def gain_without_1_added(setting: Setting) -> Iterator[Change]:
     return _with_gain(setting, lambda gain: gain - 1)
 
 
 @CAUSES.add("the norm's epsilon was {epsilon}", "norm.eps = {epsilon}", "norm.eps = config.norm_eps")
-def another_epsilon(setting: Setting) -> Iterator[Change]:
-    for stage, norm, _ in _norms(setting):
+def wrong_norm_epsilon(setting: Setting) -> Iterator[Change]:
+    for stage, norm in _norms(setting).items():
         for epsilon in _EPSILONS:
             if epsilon != norm.epsilon:
                 yield change({stage: setting.computed(stage, type(norm)(epsilon))}, epsilon=f"{epsilon:g}")
 
 
 def _has_output_shape(setting: Setting, stage: str) -> bool:
-    return stage in setting.trace and setting.trace[stage].shape == setting.trace["output"].shape
+    return setting.makes("output") and setting.trace[stage].shape == setting.trace["output"].shape
 
 
 @CAUSES.add("W_O was left out", JOINED, f"{JOINED} @ w_o.T")
@@ -85,7 +89,7 @@ def w_o_left_out(setting: Setting) -> Iterator[Change]:
 
 @CAUSES.add("x was added to the output already", "return x + out", "return out")
 def residual_added(setting: Setting) -> Iterator[Change]:
-    if setting.makes("output") and _has_output_shape(setting, "x"):
+    if "x" in setting.trace and _has_output_shape(setting, "x"):
         output = setting.nodes["output"]
 
         def added(values: Sequence[Rounded], precision: Precision) -> Rounded:
@@ -101,43 +105,31 @@ def residual_left_out(setting: Setting) -> Iterator[Change]:
         yield change({stage: Node.passing_on(setting.nodes[stage].inputs[1:])})
 
 
-_ACTIVATIONS = {
-    "relu": ("ReLU", "F.relu(x)"),
-    "relu2": ("ReLU²", "F.relu(x) ** 2"),
-    "gelu": ("the exact GELU", "F.gelu(x)"),
-    "gelu tanh": ("GELU by tanh", "F.gelu(x, approximate='tanh')"),
-}
-
-
 @CAUSES.add("the activation was {activation}", "x = {code}", "x = self.activation(x)")
-def another_activation(setting: Setting) -> Iterator[Change]:
-    own = setting.operation("active")
-    for name, other in ALL_ACTIVATIONS.items() if own else ():
-        if other != own:
+def wrong_activation(setting: Setting) -> Iterator[Change]:
+    right = setting.operation("active")
+    for name, other in ALL_ACTIVATIONS.items():
+        if right and other != right:
             activation, code = _ACTIVATIONS[name]
             yield change({"active": setting.computed("active", other)}, activation=activation, code=code)
 
 
 @CAUSES.add("{rows} were those of layer {layer}", "{letters} = {wrong}", "{letters} = {right}")
-def of_another_layer(setting: Setting) -> Iterator[Change]:
-    """Keys, values or both taken from another layer."""
-    pairs = {"k": "scores", "v": "heads"}
-    inputs = {letter: setting.nodes[stage].inputs for letter, stage in pairs.items() if setting.makes(stage)}
-    read = {letter: each[1] for letter, each in inputs.items() if each[1].startswith(letter)}
+def keys_or_values_of_another_layer(setting: Setting) -> Iterator[Change]:
+    def evaluate(stage: str, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
+        return evaluated(setting.nodes, precision, {stage})[stage]
+
+    readers = {letter: stage for letter, stage in (("k", "scores"), ("v", "heads")) if setting.makes(stage)}
+    read = {letter: setting.nodes[stage].inputs[1] for letter, stage in readers.items()}  # such as "k_rotated"
     names = {split_layer(stage.name): stage.name for stage in setting.trace.stages}
     layers = sorted({layer for base, layer in names if layer and base in read.values()})
     for layer in layers:
         nodes = {
-            letter: Node((), partial(_evaluated, setting.nodes, names[stage, layer]))
+            letter: Node((), partial(evaluate, names[stage, layer]))
             for letter, stage in read.items()
-            if (stage, layer) in names
+            if stage.startswith(letter) and (stage, layer) in names
         }
         for letters in each_and_all([*nodes], ("k", "v")):
             wrong, right = (", ".join(f"kept_{ROWS[each]}[{of}]" for each in letters) for of in (layer, "layer"))
             slots = {"rows": rows(letters), "letters": ", ".join(letters), "wrong": wrong, "right": right}
             yield change({read[letter]: nodes[letter] for letter in letters}, layer=str(layer), **slots)
-
-
-def _evaluated(nodes: Nodes, stage: str, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
-    """A stage of the original pass."""
-    return evaluated(nodes, precision, {stage})[stage]

@@ -17,16 +17,16 @@ CAUSES = Causes()
 _FINITE = (-1.0, -10.0)  # what people add or write instead of −∞
 
 
-def _with_mask(setting: Setting, seen: np.ndarray, **slots: str) -> Iterator[Change]:
+def _with_mask(setting: Setting, visible: np.ndarray, **slots: str) -> Iterator[Change]:
     """The stages that read the mask with another one, if it differs."""
     mask = setting.trace["mask"].value
-    if (seen != seen_in(mask)).any():
-        other = Node.constant(Rounded(seen if mask.dtype == bool else np.where(seen, 0, -np.inf)))
+    if (visible != seen_in(mask)).any():
+        other = Node.constant(Rounded(visible if mask.dtype == bool else np.where(visible, 0, -np.inf)))
         reading = {name: node for name, node in setting.nodes.items() if "mask" in node.inputs}
         yield change({name: node.with_constant("mask", other) for name, node in reading.items()}, **slots)
 
 
-def _wrong_masks(setting: Setting, id: str) -> Iterator[Change]:
+def _with_wrong_mask(setting: Setting, id: str) -> Iterator[Change]:
     for mask in setting.masks if setting.has_mask else ():
         if mask.id == id and mask.value.dtype == bool:
             yield from _with_mask(setting, mask.value, mask=called(mask.name), layer=mask.name)
@@ -34,12 +34,12 @@ def _wrong_masks(setting: Setting, id: str) -> Iterator[Change]:
 
 @CAUSES.add("{mask} was applied the other way round", "scores = scores.masked_fill(mask, -torch.inf)", HIDDEN)
 def mask_inverted(setting: Setting) -> Iterator[Change]:
-    return _wrong_masks(setting, "mask inverted")
+    return _with_wrong_mask(setting, "mask inverted")
 
 
 @CAUSES.add("{mask} was not applied", SOFTMAX, f"{HIDDEN}; {SOFTMAX}")
 def mask_not_applied(setting: Setting) -> Iterator[Change]:
-    return _wrong_masks(setting, "mask not applied")
+    return _with_wrong_mask(setting, "mask not applied")
 
 
 @CAUSES.add(
@@ -48,22 +48,20 @@ def mask_not_applied(setting: Setting) -> Iterator[Change]:
     HIDDEN,
 )
 def mask_added_where_it_hides(setting: Setting) -> Iterator[Change]:
+    def raised(visible: np.ndarray, scaled: np.ndarray, seen: np.ndarray) -> np.ndarray:
+        return np.where(visible, scaled + (visible & ~seen), -np.inf)
+
     for mask in setting.masks if setting.has_mask and setting.having(Hide, "masked") else ():
         if mask.id == "mask not applied" and (mask.value & ~seen_in(setting.trace["mask"].value)).any():
-            yield _masked_by(setting, partial(_raised, mask.value), mask=called(mask.name))
+            yield _masked_by(setting, partial(raised, mask.value), mask=called(mask.name))
 
 
-def _raised(visible: np.ndarray, scaled: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    return np.where(visible, scaled + (visible & ~seen), -np.inf)
-
-
-def _masked_by(setting: Setting, change_scores: Callable[..., np.ndarray], **slots: str) -> Change:
-    """Scores changed by the mask to others, which are rounded once more."""
+def _masked_by(setting: Setting, masked: Callable[[np.ndarray, np.ndarray], np.ndarray], **slots: str) -> Change:
+    """Masked scores by a function of the scaled scores and the mask, which rounds once more."""
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
         scaled, mask = values
-        value = change_scores(scaled.value, mask.value)
-        return Rounded(value, scaled.error + precision.unit * np.abs(scaled.value))
+        return Rounded(masked(scaled.value, mask.value), scaled.error + precision.unit * np.abs(scaled.value))
 
     return change({"masked": Node(setting.nodes["masked"].inputs, make)}, **slots)
 
@@ -74,7 +72,7 @@ def _masked_by(setting: Setting, change_scores: Callable[..., np.ndarray], **slo
     "scores = scores.masked_fill(~masks[layer], -torch.inf)",
 )
 def mask_of_another_layer(setting: Setting) -> Iterator[Change]:
-    return _wrong_masks(setting, "mask of another layer")
+    return _with_wrong_mask(setting, "mask of another layer")
 
 
 @CAUSES.add(
@@ -98,7 +96,7 @@ def mask_after_the_softmax(setting: Setting) -> Iterator[Change]:
     "the scores were multiplied by the mask, so that a hidden key kept a score of 0", "scores = scores * mask", HIDDEN
 )
 def mask_multiplied(setting: Setting) -> Iterator[Change]:
-    return _finite_numbers(setting, (0.0,))
+    return _hidden_scores(setting, (0.0,))
 
 
 @CAUSES.add(
@@ -140,14 +138,13 @@ def mask_transposed(setting: Setting) -> Iterator[Change]:
     "mask = torch.ones(n_queries, n_keys).tril().bool()",
     "mask = torch.ones(n_queries, n_keys).tril(n_keys - n_queries).bool()",
 )
-def mask_of_the_other_corner(setting: Setting) -> Iterator[Change]:
-    if setting.seen is None or setting.seen.shape[-2] == setting.seen.shape[-1]:
-        return
-    n_queries, n_keys = setting.seen.shape[-2:]
-    corners = [np.tri(n_queries, n_keys, shift, dtype=bool) for shift in (0, n_keys - n_queries)]
-    for one, other in (corners, corners[::-1]):
-        if (setting.seen == one).all():
-            yield from _with_mask(setting, np.broadcast_to(other, setting.seen.shape))
+def causal_mask_in_wrong_corner(setting: Setting) -> Iterator[Change]:
+    if setting.seen is not None:
+        n_queries, n_keys = setting.seen.shape[-2:]
+        corners = [np.tri(n_queries, n_keys, shift, dtype=bool) for shift in (0, n_keys - n_queries)]
+        for right, wrong in (corners, corners[::-1]):
+            if n_queries != n_keys and (setting.seen == right).all():
+                yield from _with_mask(setting, np.broadcast_to(wrong, setting.seen.shape))
 
 
 @CAUSES.add("the mask was added to the scores as 0 and 1", "scores = scores + mask", HIDDEN)
@@ -162,7 +159,7 @@ def mask_added_as_0_and_1(setting: Setting) -> Iterator[Change]:
     HIDDEN,
 )
 def mask_with_a_finite_number(setting: Setting) -> Iterator[Change]:
-    return _finite_numbers(setting, _FINITE)
+    return _hidden_scores(setting, _FINITE)
 
 
 @CAUSES.add(
@@ -171,20 +168,20 @@ def mask_with_a_finite_number(setting: Setting) -> Iterator[Change]:
     HIDDEN,
 )
 def mask_adds_a_finite_number(setting: Setting) -> Iterator[Change]:
-    return _finite_numbers(setting, _FINITE, is_added=True)
+    return _hidden_scores(setting, _FINITE, is_added=True)
 
 
-def _finite_numbers(setting: Setting, numbers: Sequence[float], is_added: bool = False) -> Iterator[Change]:
+def _hidden_scores(setting: Setting, numbers: Sequence[float], is_added: bool = False) -> Iterator[Change]:
+    """Hidden scores set to a number, or with one added."""
+
+    def make(number: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
+        scaled, mask = values
+        hidden = scaled.value + number if is_added else np.array(number)
+        error = scaled.error + precision.unit * np.abs(hidden) if is_added else np.zeros(())
+        return Rounded(np.where(mask.value, scaled.value, hidden), np.where(mask.value, scaled.error, error))
+
     for number in numbers if setting.seen is not None else ():
-        node = Node(setting.nodes["masked"].inputs, partial(_with_number, number, is_added))
-        yield change({"masked": node}, number=f"−{-number:g}")
-
-
-def _with_number(number: float, is_added: bool, values: Sequence[Rounded], precision: Precision) -> Rounded:
-    scaled, mask = values
-    value = scaled.value + number if is_added else np.array(number)
-    error = scaled.error + precision.unit * np.abs(value) if is_added else np.zeros(())
-    return Rounded(np.where(mask.value, scaled.value, value), np.where(mask.value, scaled.error, error))
+        yield change({"masked": Node(setting.nodes["masked"].inputs, partial(make, number))}, number=f"−{-number:g}")
 
 
 def mask_mistakes(trace: Trace) -> dict[str, Mistake]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 
@@ -46,18 +47,12 @@ def of_parameters(names: Sequence[str]) -> dict[str, str]:
 
 @CAUSES.add("{names} used transposed", "{product} = {factor} @ w_{part}", "{product} = {factor} @ w_{part}.T")
 def transposed(setting: Setting) -> Iterator[Change]:
+    def transposed_whole(w: np.ndarray) -> np.ndarray:
+        return w.T if w.ndim == 2 else split_heads(joined(w).T, len(w))
+
     matrices = setting.matrices("q", "k", "v", "output", "hidden", "mlp")
-    square = {stage: w for stage, w in matrices.items() if _is_square(setting.trace[w].shape)}
-    return _with_parameters(setting, square, lambda node, w: node.with_input(w, _transposed_bands))
-
-
-def _is_square(shape: tuple[int, ...]) -> bool:
-    """Whether a matrix is square, or one that is split into heads."""
-    return shape[-2] == (shape[0] * shape[2] if len(shape) == 3 else shape[1])
-
-
-def _transposed_bands(w: np.ndarray) -> np.ndarray:
-    return w.T if w.ndim == 2 else split_heads(joined(w).T, len(w))
+    square = {stage: w for stage, w in matrices.items() if setting.trace[w].size == setting.trace[w].shape[-2] ** 2}
+    return _with_parameters(setting, square, lambda node, w: node.with_input(w, transposed_whole))
 
 
 @CAUSES.add(
@@ -74,10 +69,7 @@ def matrices_swapped(setting: Setting) -> Iterator[Change]:
             yield change({one: nodes[other], other: nodes[one]}, names=names, letter=one, other=other)
 
 
-_transposed = partial(np.swapaxes, axis1=-1, axis2=-2)
-
-
-def _are_square(setting: Setting, stage: str) -> bool:
+def _has_square_heads(setting: Setting, stage: str) -> bool:
     shape = setting.trace[stage].shape
     return shape[-1] == shape[-2] > 1
 
@@ -88,8 +80,8 @@ def _are_square(setting: Setting, stage: str) -> bool:
     "scores = q @ k.transpose(-2, -1)",
 )
 def q_and_k_swapped(setting: Setting) -> Iterator[Change]:
-    if setting.makes("scores") and _are_square(setting, "scores"):
-        yield change({"scores": setting.nodes["scores"].then(_transposed)})
+    if setting.makes("scores") and _has_square_heads(setting, "scores"):
+        yield change({"scores": setting.nodes["scores"].then(np.matrix_transpose)})
 
 
 @CAUSES.add(
@@ -98,13 +90,13 @@ def q_and_k_swapped(setting: Setting) -> Iterator[Change]:
     "heads = attention @ v",
 )
 def attention_transposed(setting: Setting) -> Iterator[Change]:
-    if setting.makes("heads") and _are_square(setting, "attention"):
+    if setting.makes("heads") and _has_square_heads(setting, "attention"):
         heads = setting.nodes["heads"]
-        yield change({"heads": heads.with_input(heads.inputs[0], _transposed)})
+        yield change({"heads": heads.with_input(heads.inputs[0], np.matrix_transpose)})
 
 
 @CAUSES.add("the attention was multiplied by K, not by V", "heads = attention @ k", "heads = attention @ v")
-def keys_for_values(setting: Setting) -> Iterator[Change]:
+def keys_used_as_values(setting: Setting) -> Iterator[Change]:
     if setting.makes("heads") and "k" in setting.nodes:
         heads, read = setting.nodes["heads"], setting.trace["heads"].inputs[1]  # `v` may be a node of misread values
         if setting.trace["k"].shape == setting.trace[read].shape:
@@ -136,66 +128,65 @@ def bias_added_twice(setting: Setting) -> Iterator[Change]:
     return _biases(setting, lambda node, bias: node.with_input(bias, lambda array: 2 * array))
 
 
-# How a fused matrix may lie: in words, and the code that splits it so
-_FUSED = {
-    "in-three": ("all of Q, then all of K and V", "q, k, v = (x @ w_qkv.T).chunk(3, dim=-1)"),
-    "by-heads": (
-        "Q, K and V of each head in turn",
-        "q, k, v = (x @ w_qkv.T).view(n, t, n_heads, 3, d_k).unbind(dim=-2)",
+_FUSED_SPLITS = {  # by what a fused matrix holds
+    "all of Q, then all of K and V": "q, k, v = (x @ w_qkv.T).chunk(3, dim=-1)",
+    "Q, K and V of each head in turn": "q, k, v = (x @ w_qkv.T).view(n, t, n_heads, 3, d_k).unbind(dim=-2)",
+    "the queries of each group and then its K and V": (
+        "q, k, v = (x @ w_qkv.T).view(n, t, n_groups, -1, d_k).split([n_heads // n_groups, 1, 1], dim=-2)"
     ),
-    "by-groups": (
-        "the queries of each group and then its K and V",
-        "q, k, v = (x @ w_qkv.T).view(n, t, n_groups, -1, d_k).split([n_heads // n_groups, 1, 1], dim=-2)",
-    ),
-    "q-then-kv": (
-        "all of Q, then K and V of each head in turn",
+    "all of Q, then K and V of each head in turn": (
         "q, kv = (x @ w_qkv.T).split([d_model, 2 * d_model], dim=-1); "
-        "k, v = kv.view(n, t, n_heads, 2, d_k).unbind(dim=-2)",
+        "k, v = kv.view(n, t, n_heads, 2, d_k).unbind(dim=-2)"
     ),
 }
+_Blocks = list[tuple[str, int]]  # blocks of columns in a fused matrix: such as ("q", 0), the queries of the first head
 
 
 @CAUSES.add("the fused matrix, which holds {holds}, was cut as if it held {held}", "{wrong_split}", "{right_split}")
-def fused_matrix_cut_otherwise(setting: Setting) -> Iterator[Change]:
-    made = setting.matrices("q", "k", "v")
-    widths = {setting.trace[w].shape[1:] for w in made.values()}
-    inputs = [setting.trace[each].inputs for each in made]
-    if len(made) < 3 or len(widths) > 1 or len({x for x, *_ in inputs}) > 1 or len({*map(len, inputs)}) > 1:
+def fused_matrix_split_wrongly(setting: Setting) -> Iterator[Change]:
+    matrices = setting.matrices("q", "k", "v")
+    shapes = [setting.trace[w].shape for w in matrices.values()]
+    inputs = [setting.trace[each].inputs for each in matrices]
+    have_one_input = len({(x, len(rest)) for x, *rest in inputs}) == 1 and len({shape[1:] for shape in shapes}) == 1
+    if len(matrices) < 3 or not have_one_input or not all(map(setting.makes_as_before, matrices)):
         return
-    n_heads, *groups = (setting.trace[w].shape[0] for w in made.values())
-    if not all(map(setting.makes_as_before, made)) or len({*groups}) > 1 or n_heads % groups[0]:
+    n_heads, n_groups, n_of_values = (shape[0] for shape in shapes)
+    if n_groups != n_of_values or n_heads % n_groups:
         return
-    orders = _orders(n_heads, groups[0])
-    for lies, order in orders.items():
-        for read, other in orders.items():
-            if order != other:
-                taken = dict(zip(other, order, strict=True))
-                nodes = {each: _recut(setting, [taken[own] for own in order if own[0] == each]) for each in made}
-                (holds, right_split), (held, wrong_split) = _FUSED[lies], _FUSED[read]
-                yield change(nodes, holds=holds, held=held, wrong_split=wrong_split, right_split=right_split)
+    for (holds, blocks), (held, taken) in permutations(_fused_orders(n_heads, n_groups).items(), 2):
+        if blocks != taken:
+            read_as = dict(zip(taken, blocks, strict=True))
+            nodes = {each: _from_blocks(setting, [read_as[b] for b in blocks if b[0] == each]) for each in matrices}
+            splits = {"wrong_split": _FUSED_SPLITS[held], "right_split": _FUSED_SPLITS[holds]}
+            yield change(nodes, holds=holds, held=held, **splits)
 
 
-def _orders(n_heads: int, n_groups: int) -> dict[str, list[tuple[str, int]]]:
-    heads, groups, shared = range(n_heads), range(n_groups), n_heads // n_groups
-    queries = {group: [("q", head) for head in heads[group * shared : (group + 1) * shared]] for group in groups}
-    in_turn = "by-heads" if shared == 1 else "by-groups"
+def _fused_orders(n_heads: int, n_groups: int) -> dict[str, _Blocks]:
+    """The orders of blocks in a fused matrix, by what it holds."""
+    in_three, by_heads, by_groups, q_then_kv = _FUSED_SPLITS
+    of_group = np.arange(n_heads).reshape(n_groups, -1).tolist()
+    queries = [("q", head) for head in range(n_heads)]
     return {
-        "in-three": [*(("q", head) for head in heads), *((each, group) for each in "kv" for group in groups)],
-        in_turn: [each for group in groups for each in (*queries[group], ("k", group), ("v", group))],
-        "q-then-kv": [*(("q", head) for head in heads), *((each, group) for group in groups for each in "kv")],
+        in_three: [*queries, *((each, group) for each in "kv" for group in range(n_groups))],
+        by_heads if n_heads == n_groups else by_groups: [
+            block
+            for group, heads in enumerate(of_group)
+            for block in (*(queries[head] for head in heads), ("k", group), ("v", group))
+        ],
+        q_then_kv: [*queries, *((each, group) for group in range(n_groups) for each in "kv")],
     }
 
 
-def _recut(setting: Setting, taken: list[tuple[str, int]]) -> Node:
-    """A projection from the columns that the wrong split gives it."""
-    nodes = {each: setting.nodes[each] for each, _ in taken}
+def _from_blocks(setting: Setting, blocks: _Blocks) -> Node:
+    """A projection made of these blocks, which a wrong split gives it."""
+    nodes = {each: setting.nodes[each] for each, _ in blocks}
     inputs = tuple(dict.fromkeys(name for node in nodes.values() for name in node.inputs))
 
     def project(values: Sequence[Rounded], precision: Precision) -> Rounded:
         arrays = dict(zip(inputs, values, strict=True))
         made = {each: node.made([arrays[name] for name in node.inputs], precision) for each, node in nodes.items()}
-        parts = [(made[each].value[at], made[each].error[at]) for each, at in taken]
-        return Rounded(np.stack([value for value, _ in parts]), np.stack([error for _, error in parts]))
+        value = np.stack([made[each].value[at] for each, at in blocks])
+        return Rounded(value, np.stack([made[each].error[at] for each, at in blocks]))
 
     return Node(inputs, project)
 
@@ -218,20 +209,18 @@ def axes_in_another_order(setting: Setting) -> Iterator[Change]:
 def groups_tiled(setting: Setting) -> Iterator[Change]:
     """Groups of keys and values tiled (0, 1, 0, 1) instead of repeated (0, 0, 1, 1)."""
     heads, groups = setting.sizes["h"], n_groups(setting)
-    if not 1 < groups < heads:
-        return
 
     def tiled(array: np.ndarray) -> np.ndarray:
         once = array if len(array) == groups else array[:: heads // groups]
         return np.concatenate([once] * (heads // groups))
 
-    letters = {"scores": "k", "heads": "v"}
-    made = setting.having(DotProducts, "scores") + setting.having(WeightedSum, "heads")
-    operations = {"scores": DotProducts(), "heads": WeightedSum()}
-    inputs = {each: setting.nodes[each].inputs for each in made}
-    nodes = {each: setting.computed(each, operations[each]).with_input(inputs[each][1], tiled) for each in made}
-    for stages in each_and_all(made, made):
-        names = [letters[each] for each in stages]
+    nodes = {}
+    for stage, operation in (("scores", DotProducts()), ("heads", WeightedSum())) if 1 < groups < heads else ():
+        if setting.having(type(operation), stage):
+            node = setting.computed(stage, operation)
+            nodes[stage] = node.with_input(node.inputs[1], tiled)
+    for stages in each_and_all([*nodes], ("scores", "heads")):
+        names = ["k" if each == "scores" else "v" for each in stages]
         yield change({each: nodes[each] for each in stages}, names=symbols(names), letter=names[0])
 
 
@@ -283,26 +272,25 @@ def _joins(setting: Setting, order: passes.Change) -> Iterator[Change]:
         yield change({"concat": setting.nodes["concat"].then(lambda x: order(split(x, n_heads)).reshape(x.shape))})
 
 
-_MOST_PAIRED = 2**20  # how many numbers are compared per pair of heads, over all heads
-_HEADED = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads")
+_MOST_COMPARED = 2**20  # numbers per pair of heads, over all heads
+_SPLIT_STAGES = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads")
 
 
 @CAUSES.add("the heads were in another order: {order}", "heads = heads[:, order]", "heads = heads")
 def heads_in_another_order(setting: Setting) -> Iterator[Change]:
     """The permutation of heads that matches theirs to ours, if there is one."""
     first = setting.first
-    pair = first.pair if first and first.stage in _HEADED and setting.makes(first.stage) else None
+    pair = first.pair if first and first.stage in _SPLIT_STAGES and setting.makes(first.stage) else None
     if not first or not pair or pair[0].ndim != 3 or len(pair[0]) < 2 or setting.sizes["h"] == 1:
         return
     n, size = len(pair[0]), pair[0].size
-    some = slice(None, None, n * size // _MOST_PAIRED | 1)  # an odd step leaves no column out
-    yours, ours = (np.nan_to_num(each.reshape(n, -1)[:, some]) for each in pair)
+    some = slice(None, None, n * size // _MOST_COMPARED | 1)  # an odd step leaves no column out
+    theirs, ours = (np.nan_to_num(each.reshape(n, -1)[:, some]) for each in pair)
     with np.errstate(invalid="ignore"):
-        off = np.abs(yours[:, None] - ours[None]).max(axis=-1)
-    order = off.argmin(axis=1)
-    if len(set(order.tolist())) < n or (order == np.arange(n)).all():
+        order = np.abs(theirs[:, None] - ours[None]).max(axis=-1).argmin(axis=1)
+    if len({*order.tolist()}) < n or (order == np.arange(n)).all():
         return
-    together = [each for each in "qkv" if setting.makes(each) and setting.trace[each].shape[0] == n]
-    for stages in each_and_all((first.stage,), tuple(together) if first.stage in together else ()):
+    projections = [each for each in "qkv" if setting.makes(each) and setting.trace[each].shape[0] == n]
+    for stages in each_and_all((first.stage,), tuple(projections) if first.stage in projections else ()):
         nodes = {each: setting.nodes[each].then(lambda array: array[order]) for each in stages}
         yield change(nodes, order=listed([str(each + 1) for each in order]))

@@ -12,26 +12,23 @@ from attnviz.checks.explain.passes import Node
 from attnviz.checks.read.masks import seen_in
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.norms import RMSNorm
-from attnviz.core.operations.rotation import BASES, Rotation
+from attnviz.core.operations.rotation import BASES, Pairs, Rotation
 
 CAUSES = Causes()
 _ROTATION = "q, k = rotate(q, positions), rotate(k, positions)"
 
 
-def _rotated(setting: Setting) -> tuple[str, ...]:
-    return setting.having(Rotation, "q_rotated", "k_rotated")
+def _rotations(setting: Setting) -> dict[str, Rotation]:
+    """The rotations of queries and keys by stage."""
+    operations = {each: setting.operation(each) for each in ("q_rotated", "k_rotated")}
+    return {stage: each for stage, each in operations.items() if isinstance(each, Rotation)}
 
 
-def _rotation(setting: Setting, stage: str) -> Rotation:
-    rotation = setting.operation(stage)
-    assert isinstance(rotation, Rotation)
-    return rotation
-
-
-def _with_rotation(setting: Setting, other: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
-    if stages := _rotated(setting):
-        rotation = other(_rotation(setting, stages[0]))
-        yield change({each: setting.computed(each, rotation) for each in stages}, **slots)
+def _with_rotation(setting: Setting, changed: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
+    """Queries and keys rotated by a changed rotation, if it differs."""
+    others = {stage: changed(each) for stage, each in _rotations(setting).items() if changed(each) != each}
+    if others:
+        yield change({stage: setting.computed(stage, each) for stage, each in others.items()}, **slots)
 
 
 @CAUSES.add(
@@ -40,15 +37,14 @@ def _with_rotation(setting: Setting, other: Callable[[Rotation], Rotation], **sl
     "a, b = x.chunk(2, dim=-1)",
     "Hugging Face's weights of Llama are for halves, Meta's own for neighbours.",
 )
-def rotation_of_other_pairs(setting: Setting) -> Iterator[Change]:
-    return _with_rotation(
-        setting, lambda each: replace(each, pairs="halves" if each.pairs == "neighbours" else "neighbours")
-    )
+def rotation_of_wrong_pairs(setting: Setting) -> Iterator[Change]:
+    other: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
+    return _with_rotation(setting, lambda each: replace(each, pairs=other[each.pairs]))
 
 
 @CAUSES.add("{rows} were not rotated by their positions", "scores = q @ k.transpose(-2, -1)", _ROTATION)
 def rotation_left_out(setting: Setting) -> Iterator[Change]:
-    return alone_and_together(_rotated(setting), setting.left_out)
+    return alone_and_together([*_rotations(setting)], setting.left_out)
 
 
 @CAUSES.add(
@@ -57,26 +53,28 @@ def rotation_left_out(setting: Setting) -> Iterator[Change]:
     "positions = torch.arange(t)",
 )
 def rotation_off_by_one(setting: Setting) -> Iterator[Change]:
-    def shifted(step: int, stage: str) -> Node:
-        rotation = _rotation(setting, stage)
-        return setting.computed(stage, replace(rotation, first=rotation.first + step))
+    rotations = _rotations(setting)
 
-    later = alone_and_together(_rotated(setting), partial(shifted, 1), shift="later", step="+ 1")
-    earlier = alone_and_together(_rotated(setting), partial(shifted, -1), shift="earlier", step="- 1")
+    def shifted(step: int, stage: str) -> Node:
+        return setting.computed(stage, replace(rotations[stage], first=rotations[stage].first + step))
+
+    later = alone_and_together([*rotations], partial(shifted, 1), shift="later", step="+ 1")
+    earlier = alone_and_together([*rotations], partial(shifted, -1), shift="earlier", step="- 1")
     return chain.from_iterable(zip(later, earlier, strict=True))
 
 
 @CAUSES.add("{rows} were rotated twice", "{letter} = rotate(rotate({letter}, positions), positions)", _ROTATION)
 def rotation_twice(setting: Setting) -> Iterator[Change]:
-    return alone_and_together(_rotated(setting), lambda each: setting.nodes[each].followed_by(_rotation(setting, each)))
+    rotations = _rotations(setting)
+    return alone_and_together([*rotations], lambda each: setting.nodes[each].followed_by(rotations[each]))
 
 
-def _n_padded(setting: Setting) -> int:
-    """The number of leading keys that no query sees."""
-    if "mask" not in setting.trace:
-        return 0
-    seen = seen_in(setting.trace["mask"].value)
-    return int(seen.any(axis=tuple(range(seen.ndim - 1))).argmax())
+def _with_positions_later(setting: Setting, sign: int) -> Iterator[Change]:
+    """Positions later, or earlier, by the padding on the left: the leading keys that no query sees."""
+    if "mask" in setting.trace:
+        seen = seen_in(setting.trace["mask"].value)
+        n_padded = int(seen.any(axis=tuple(range(seen.ndim - 1))).argmax())
+        yield from _with_rotation(setting, lambda each: replace(each, first=each.first + sign * n_padded))
 
 
 @CAUSES.add(
@@ -85,8 +83,7 @@ def _n_padded(setting: Setting) -> int:
     "positions = (mask.long().cumsum(dim=-1) - 1).clamp(min=0)",
 )
 def positions_with_the_padding(setting: Setting) -> Iterator[Change]:
-    if n := _n_padded(setting):
-        yield from _with_rotation(setting, lambda each: replace(each, first=each.first + n))
+    return _with_positions_later(setting, 1)
 
 
 @CAUSES.add(
@@ -96,8 +93,7 @@ def positions_with_the_padding(setting: Setting) -> Iterator[Change]:
     "Hugging Face's models do so on purpose where a batch is padded on the left.",
 )
 def positions_without_the_padding(setting: Setting) -> Iterator[Change]:
-    if n := _n_padded(setting):
-        yield from _with_rotation(setting, lambda each: replace(each, first=each.first - n))
+    return _with_positions_later(setting, -1)
 
 
 @CAUSES.add(
@@ -105,19 +101,18 @@ def positions_without_the_padding(setting: Setting) -> Iterator[Change]:
     "k = rotate(torch.cat([kept, k], dim=-2), positions)",
     "k = torch.cat([kept, rotate(k, positions[-1:])], dim=-2)",
 )
-def kept_keys_rotated_again(setting: Setting) -> Iterator[Change]:
-    """Cached keys that were stored rotated, and are rotated again with the new one."""
-    made = _rotated(setting)
-    if "k_rotated" not in made:
+def cached_keys_rotated_again(setting: Setting) -> Iterator[Change]:
+    """All keys but the last are cached, and were rotated before."""
+    rotations = _rotations(setting)
+    if "k_rotated" not in rotations:
         return
     once = setting.nodes["k_rotated"]
-    twice = once.followed_by(_rotation(setting, made[0]))
+    twice = once.followed_by(rotations["k_rotated"])
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
         new, cached = once.made(values, precision), twice.made(values, precision)
         pairs = ((cached.value, new.value), (cached.error, new.error))
-        value, error = (np.concatenate([a[..., :-1, :], b[..., -1:, :]], axis=-2) for a, b in pairs)
-        return Rounded(value, error)
+        return Rounded(*(np.concatenate([a[..., :-1, :], b[..., -1:, :]], axis=-2) for a, b in pairs))
 
     yield change({"k_rotated": Node(once.inputs, make)})
 
@@ -127,12 +122,9 @@ def kept_keys_rotated_again(setting: Setting) -> Iterator[Change]:
     "angles = positions / {base} ** (torch.arange(0, d_k, 2) / d_k)",
     "angles = positions / base ** (torch.arange(0, d_k, 2) / d_k)",
 )
-def rotation_of_another_base(setting: Setting) -> Iterator[Change]:
-    own = [_rotation(setting, each).base for each in _rotated(setting)[:1]]
+def rotation_with_wrong_base(setting: Setting) -> Iterator[Change]:
     for base in BASES:
-        if base not in own:
-            other = partial(replace, base=base)
-            yield from _with_rotation(setting, other, readable=f"{base:,.0f}", base=f"{base:g}")
+        yield from _with_rotation(setting, partial(replace, base=base), readable=f"{base:,.0f}", base=f"{base:g}")
 
 
 @CAUSES.add(
@@ -141,10 +133,10 @@ def rotation_of_another_base(setting: Setting) -> Iterator[Change]:
     "q = torch.cat([rotate(q[..., :n_rotated], positions), q[..., n_rotated:]], dim=-1)",
 )
 def rotation_of_all_dimensions(setting: Setting) -> Iterator[Change]:
-    if made := _rotated(setting):
-        length = setting.trace[made[0]].shape[-1]
-        if _rotation(setting, made[0]).dims != length and length % 2 == 0:
-            yield from _with_rotation(setting, lambda each: replace(each, dims=length))
+    for stage in [*_rotations(setting)][:1]:
+        d_k = setting.trace[stage].shape[-1]
+        if d_k % 2 == 0:
+            yield from _with_rotation(setting, partial(replace, dims=d_k))
 
 
 @CAUSES.add(
@@ -152,17 +144,15 @@ def rotation_of_all_dimensions(setting: Setting) -> Iterator[Change]:
     "rotate(x): a * cos + b * sin, b * cos - a * sin",
     "rotate(x): a * cos - b * sin, b * cos + a * sin",
 )
-def rotation_the_other_way(setting: Setting) -> Iterator[Change]:
-    if made := _rotated(setting):
-        rotation = _rotation(setting, made[0])
+def rotation_by_negative_angles(setting: Setting) -> Iterator[Change]:
+    def make(rotation: Rotation, values: Sequence[Rounded], precision: Precision) -> Rounded:
+        forward = applied(rotation, values[:1], precision)
+        (backward,) = rotation.vjp(values[0].value, values[0].value)
+        assert backward is not None
+        return Rounded(backward, forward.error)
 
-        def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            forward = applied(rotation, values[:1], precision)
-            (backward,) = rotation.vjp(values[0].value, values[0].value)
-            assert backward is not None
-            return Rounded(backward, forward.error)
-
-        yield change({each: Node(setting.nodes[each].inputs, make) for each in made})
+    if rotations := _rotations(setting):
+        yield change({each: Node(setting.nodes[each].inputs, partial(make, rotations[each])) for each in rotations})
 
 
 @CAUSES.add(
@@ -172,20 +162,21 @@ def rotation_the_other_way(setting: Setting) -> Iterator[Change]:
 )
 def rotation_before_the_heads(setting: Setting) -> Iterator[Change]:
     """The last head has the slowest angles."""
+    rotations = _rotations(setting)
 
     def rotated(stage: str) -> Node:
-        rotation, copies = replace(_rotation(setting, stage), dims=None), n_copies(setting, stage)
+        rotation, copies = replace(rotations[stage], dims=None), n_copies(setting, stage)
 
         def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            n = len(values[0].value) // copies
+            n_heads = len(values[0].value) // copies
             whole = values[0].map(lambda array: joined(array[::copies])[None])
-            turned = applied(rotation.for_length(whole.value.shape[-1]), [whole], precision)
-            return turned.map(lambda array: np.repeat(split(array[0], n), copies, axis=0))
+            rotated = applied(rotation.for_length(whole.value.shape[-1]), [whole], precision)
+            return rotated.map(lambda array: np.repeat(split(array[0], n_heads), copies, axis=0))
 
         return Node(setting.nodes[stage].inputs, make)
 
-    if (made := _rotated(setting)) and setting.sizes["h"] > 1:
-        yield change({each: rotated(each) for each in made})
+    if rotations and setting.sizes["h"] > 1:
+        yield change({each: rotated(each) for each in rotations})
 
 
 @CAUSES.add(
@@ -195,18 +186,17 @@ def rotation_before_the_heads(setting: Setting) -> Iterator[Change]:
 )
 def q_and_k_permuted(setting: Setting) -> Iterator[Change]:
     """The dimensions in the order that converts weights for one pairing to the other."""
-    made = _rotated(setting)
-    letters = [each[0] for each in made]
-    n_rotated = _rotation(setting, made[0]).n_rotated if made else 1
-    if n_rotated % 2 or not all(map(setting.makes, letters)):
+    rotations = _rotations(setting)
+    letters = [each[0] for each in rotations]
+    if not rotations or not all(map(setting.makes, letters)):
         return
-    first, rest = np.split(np.arange(setting.trace[made[0]].shape[-1]), [n_rotated])
-    orders = {
-        ("halves", "neighbours", "2, d_k // 2"): first.reshape(2, -1),
-        ("neighbours", "halves", "d_k // 2, 2"): first.reshape(-1, 2),
-    }
-    for (pairs, others, view), order in orders.items():
-        permuted = np.concatenate([order.T.ravel(), rest])
+    stage, rotation = next(iter(rotations.items()))
+    first, rest = np.split(np.arange(setting.trace[stage].shape[-1]), [rotation.n_rotated])
+    for pairs, others, view, shape in (
+        ("halves", "neighbours", "2, d_k // 2", (2, -1)),
+        ("neighbours", "halves", "d_k // 2, 2", (-1, 2)),
+    ):
+        permuted = np.concatenate([first.reshape(shape).T.ravel(), rest])
         nodes = {each: setting.nodes[each].then(partial(np.take, indices=permuted, axis=-1)) for each in letters}
         yield change(nodes, pairs=pairs, others=others, view=view)
 
@@ -227,13 +217,9 @@ def values_rotated(setting: Setting) -> Iterator[Change]:
 # --- Norms of queries and keys
 
 
-def _normed(setting: Setting) -> tuple[str, ...]:
-    return setting.having(RMSNorm, "q_normed", "k_normed")
-
-
 @CAUSES.add("{rows} were not normed", "scores = q @ k.transpose(-2, -1)", "q, k = q_norm(q), k_norm(k)")
 def norm_of_queries_and_keys_left_out(setting: Setting) -> Iterator[Change]:
-    return alone_and_together(_normed(setting), setting.left_out)
+    return alone_and_together(setting.having(RMSNorm, "q_normed", "k_normed"), setting.left_out)
 
 
 @CAUSES.add(
@@ -242,6 +228,7 @@ def norm_of_queries_and_keys_left_out(setting: Setting) -> Iterator[Change]:
     "q = rotate(q_norm(q), positions)",
 )
 def norm_after_the_rotation(setting: Setting) -> Iterator[Change]:
-    stages = {f"{each[0]}_rotated": each for each in _normed(setting)}
-    if stages and len(setting.having(Rotation, *stages)) == len(stages):
-        yield change({each: setting.nodes[normed].after(_rotation(setting, each)) for each, normed in stages.items()})
+    rotations, normed = _rotations(setting), setting.having(RMSNorm, "q_normed", "k_normed")
+    nodes = {f"{each[0]}_rotated": setting.nodes[each] for each in normed}
+    if nodes and nodes.keys() <= rotations.keys():
+        yield change({stage: node.after(rotations[stage]) for stage, node in nodes.items()})

@@ -8,7 +8,6 @@ import numpy as np
 from attnviz.checks.causes.cause import SCALED, SOFTMAX, Causes, Change, Setting, change
 from attnviz.checks.explain.passes import Node
 from attnviz.checks.read.rounding import Precision, Rounded, applied
-from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.scores import LIMITS, Scale, Softcap
 from attnviz.core.operations.softmax import Softmax
 
@@ -30,23 +29,20 @@ def softmax_along_the_wrong_axis(setting: Setting) -> Iterator[Change]:
     softmax = setting.operation("attention")
     if softmax is None:
         return
+
+    def make(axis: int, filling: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
+        """`filling` stands where everything along the axis is hidden."""
+        (masked,) = values
+        weights = applied(softmax, [masked.map(lambda each: each.swapaxes(axis, -1))], precision)
+        weights = weights.map(lambda each: each.swapaxes(axis, -1))
+        all_hidden = np.isneginf(masked.value).all(axis=axis, keepdims=True)
+        return Rounded(np.where(all_hidden, filling, weights.value), weights.error)
+
     trace = setting.trace
     hidden = np.isneginf(trace["masked"].value) if "masked" in trace else np.zeros((1, 1, 1), dtype=bool)
     for axis, name, dim in ((-2, "queries", "-2"), (-3, "heads", "1")):
         for filling in (0.0, np.nan, 1 / hidden.shape[axis]) if hidden.all(axis=axis).any() else (0.0,):
-            node = Node(("masked",), partial(_softmax_along, softmax, axis, filling))
-            yield change({"attention": node}, axis=name, dim=dim)
-
-
-def _softmax_along(
-    softmax: Operation, axis: int, filling: float, values: Sequence[Rounded], precision: Precision
-) -> Rounded:
-    """The softmax along an axis; `filling` stands where everything along it is hidden."""
-    (masked,) = values
-    weights = applied(softmax, [masked.map(lambda each: each.swapaxes(axis, -1))], precision)
-    weights = weights.map(lambda each: each.swapaxes(axis, -1))
-    all_hidden = np.isneginf(masked.value).all(axis=axis, keepdims=True)
-    return Rounded(np.where(all_hidden, filling, weights.value), weights.error)
+            yield change({"attention": Node(("masked",), partial(make, axis, filling))}, axis=name, dim=dim)
 
 
 @CAUSES.add(
@@ -102,17 +98,17 @@ def dropout_left_on(setting: Setting) -> Iterator[Change]:
     node, first = _softmax_node(setting), setting.first
     if not node or not first or not first.pair or first.stage != "attention":
         return
-    yours, ours = first.pair
+    theirs, ours = first.pair
     informative = ours > _INFORMATIVE * ours.max()
-    kept = informative & (yours != 0)
+    kept = informative & (theirs != 0)
     if not kept.any() or kept.sum() == informative.sum():
         return
-    factors = yours[kept] / ours[kept]
+    factors = theirs[kept] / ours[kept]
     factor = float(np.median(factors))
     if factor >= 1 + _INFORMATIVE and (np.abs(factors - factor) < _INFORMATIVE * factor).all():
         p = 1 - 1 / factor
         p = round(p, 3) if abs(round(p, 3) - p) < _INFORMATIVE else p
-        dropped = np.where(yours == 0, 0, 1 / (1 - p))
+        dropped = np.where(theirs == 0, 0, 1 / (1 - p))
         yield change({"attention": node.then(lambda weights: weights * dropped)}, p=f"{p:.3g}")
 
 
@@ -121,8 +117,8 @@ def dropout_left_on(setting: Setting) -> Iterator[Change]:
 _NEAR = 1e-4  # relative difference of numbers that count as equal
 
 
-def _alike(one: float, other: float) -> bool:
-    return abs(one - other) <= _NEAR * abs(other)
+def _is_near(number: float, *others: float) -> bool:
+    return any(abs(number - each) <= _NEAR * abs(each) for each in others)
 
 
 def _simple(number: float) -> tuple[float, str]:
@@ -142,11 +138,11 @@ def _scale(setting: Setting) -> Scale | None:
     return scale if isinstance(scale, Scale) else None
 
 
-def _own_divisor(scale: Scale) -> tuple[float, str]:
+def _right_divisor(scale: Scale) -> tuple[float, str]:
     return (scale.d_k**0.5, "√d_k") if scale.factor is None else (1 / scale.factor, f"{1 / scale.factor:.4g}")
 
 
-def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
+def _usual_divisors(setting: Setting, scale: Scale) -> dict[str, float]:
     n_heads, d_k = setting.sizes["h"], scale.d_k
     d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
     divisors = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
@@ -154,8 +150,9 @@ def _divisors(setting: Setting, scale: Scale) -> dict[str, float]:
     return divisors | ({"√d_k": d_k**0.5} if scale.factor is not None else {})
 
 
-def _scaled_by(setting: Setting, scale: Scale, by: float, **slots: str) -> Change:
-    return change({"scaled": setting.computed("scaled", Scale(scale.d_k, 1 / by))}, **slots)
+def _divided_by(setting: Setting, scale: Scale, number: float, **slots: str) -> Change:
+    slots |= {"right": _right_divisor(scale)[1]}
+    return change({"scaled": setting.computed("scaled", Scale(scale.d_k, 1 / number))}, **slots)
 
 
 @CAUSES.add(
@@ -165,8 +162,8 @@ def _scaled_by(setting: Setting, scale: Scale, by: float, **slots: str) -> Chang
     "T5 and GPT-Neo leave it out on purpose.",
 )
 def unscaled(setting: Setting) -> Iterator[Change]:
-    if (scale := _scale(setting)) and not _alike(1.0, _own_divisor(scale)[0]):
-        yield _scaled_by(setting, scale, 1.0, right=_own_divisor(scale)[1])
+    if (scale := _scale(setting)) and not _is_near(1.0, _right_divisor(scale)[0]):
+        yield _divided_by(setting, scale, 1.0)
 
 
 @CAUSES.add(
@@ -175,26 +172,26 @@ def unscaled(setting: Setting) -> Iterator[Change]:
     "scores = q @ k.transpose(-2, -1) / {right}",
     "Some models do so on purpose: Gemma 2 and 3 divide by √query_pre_attn_scalar, which their configuration has.",
 )
-def scaled_otherwise(setting: Setting) -> Iterator[Change]:
+def wrong_scale(setting: Setting) -> Iterator[Change]:
     if not (scale := _scale(setting)):
         return
-    own, right = _own_divisor(scale)
-    usual, fit = _divisors(setting, scale), setting.fit
+    right, _ = _right_divisor(scale)
+    usual, fit = _usual_divisors(setting, scale), setting.fit
     for name, divisor in usual.items():
-        if name != "1" and not _alike(divisor, own):
-            yield _scaled_by(setting, scale, divisor, divisor=name, right=right)
+        if name != "1" and not _is_near(divisor, right):
+            yield _divided_by(setting, scale, divisor, divisor=name)
     factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []  # without and with a softcap
-    others = (own, scale.d_k**-0.5, own / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
+    others = (right, scale.d_k**-0.5, right / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
     for factor in filter(None, factors):
-        if not any(_alike(own / factor, each) for each in others):
-            divisor, name = _simple(own / factor)
-            yield _scaled_by(setting, scale, divisor, divisor=name, right=right)
+        if not _is_near(right / factor, *others):
+            divisor, name = _simple(right / factor)
+            yield _divided_by(setting, scale, divisor, divisor=name)
 
 
 @CAUSES.add("the scores were multiplied by √d_k, not divided", "scores = q @ k.transpose(-2, -1) * d_k ** 0.5", SCALED)
 def scale_inverted(setting: Setting) -> Iterator[Change]:
     if (scale := _scale(setting)) and scale.factor is None:
-        yield _scaled_by(setting, scale, scale.d_k**-0.5)
+        yield _divided_by(setting, scale, scale.d_k**-0.5)
 
 
 @CAUSES.add(
@@ -202,7 +199,7 @@ def scale_inverted(setting: Setting) -> Iterator[Change]:
 )
 def scaled_twice(setting: Setting) -> Iterator[Change]:
     if (scale := _scale(setting)) and scale.factor is None:
-        yield _scaled_by(setting, scale, scale.d_k)
+        yield _divided_by(setting, scale, scale.d_k)
 
 
 # --- Softcap
@@ -219,7 +216,7 @@ def softcap_left_out(setting: Setting) -> Iterator[Change]:
     "scores = {limit} * torch.tanh(scores / {limit})",
     "scores = cap * torch.tanh(scores / cap)",
 )
-def softcap_of_another_size(setting: Setting) -> Iterator[Change]:
+def wrong_softcap(setting: Setting) -> Iterator[Change]:
     cap = setting.operation("capped")
     if isinstance(cap, Softcap):
         for limit, text in _limits(setting, cap.limit):
@@ -239,23 +236,19 @@ def softcap_added(setting: Setting) -> Iterator[Change]:
             yield change({"masked": masked.after(Softcap(limit))}, limit=text)
 
 
-def _limits(setting: Setting, *own: float) -> Iterator[tuple[float, str]]:
-    """The softcaps of known models, then those that fit the scores."""
-    usual = [each for each in LIMITS if each not in own]
+def _limits(setting: Setting, *right: float) -> Iterator[tuple[float, str]]:
+    """The softcaps of known models, then those that fit the scores with the right divisor and with a wrong one."""
+    usual = [each for each in LIMITS if each not in right]
     yield from ((each, f"{each:g}") for each in usual)
-    for limit in _fitted_limits(setting):
-        if limit and not any(_alike(limit, each) for each in (*usual, *own)):
-            yield _simple(limit)
-
-
-def _fitted_limits(setting: Setting) -> Iterator[float | None]:
-    """Softcaps that fit scores with the right divisor, then with a wrong one."""
     fit, scale = setting.fit, _scale(setting)
     if fit is None:
         return
-    yield fit.limit(1.0)
+    fitted = [fit.limit(1.0)]
     factor, limit = fit.factor_and_limit or (0.0, 0.0)
-    if limit and scale and not _alike(factor, 1.0):
-        own, _ = _own_divisor(scale)
-        usual = (each for each in _divisors(setting, scale).values() if _alike(own / factor, each))
-        yield fit.limit(own / next(usual, _simple(own / factor)[0]))
+    if limit and scale and not _is_near(factor, 1.0):
+        divisor = _right_divisor(scale)[0] / factor
+        usual_divisors = (each for each in _usual_divisors(setting, scale).values() if _is_near(divisor, each))
+        fitted.append(fit.limit(_right_divisor(scale)[0] / next(usual_divisors, _simple(divisor)[0])))
+    for each in filter(None, fitted):
+        if not _is_near(each, *usual, *right):
+            yield _simple(each)
