@@ -43,7 +43,7 @@ def saved(layout: str, stages: dict[str, np.ndarray], names: tuple[str, ...]) ->
 def measured(step: int) -> Iterator[tuple[str, str, str, str]]:
     """For every `step`th mistake: the available stages, the layout, the mistake, and how it was named."""
     for mistake in planted.CAUSES[::step]:
-        stages = planted.carried_out(mistake)
+        stages = planted.pass_with(mistake)
         for layout in LAYOUTS:
             for available, names in STAGES.items():
                 arrays = saved(layout, stages, tuple(name for name in names if name in stages))

@@ -1,4 +1,4 @@
-"""Rotations that attnviz can find are named, and no other is called a mistake; what numbers don't tell is asked."""
+"""Rotations (RoPE) that attnviz can find are named; an unknown one is no mistake, and an ambiguous one a question."""
 
 import numpy as np
 import pytest
@@ -8,15 +8,15 @@ from implementations import softmax
 from attnviz import compare
 from attnviz.core.attention import attend_projected
 
-D = 8
+N, D = 7, 8
 
 
 def angles(base, n=D, factor=1):
     return float(base) ** (-np.arange(0, n, 2) / n) / factor
 
 
-def turned(rows, angles, is_in_halves):
-    """By complex numbers, of which a pair of dimensions is the real and the imaginary part."""
+def rotate(rows, angles, is_in_halves):
+    """Rotate pairs of dimensions as complex numbers."""
     n = 2 * len(angles)
     some = rows[..., :n]
     real, imaginary = np.split(some, 2, axis=-1) if is_in_halves else (some[..., ::2], some[..., 1::2])
@@ -31,7 +31,7 @@ def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True):
     x, w = file.drawn(file.n, file.width), {each: file.weight(file.width, file.width) for each in "qkvo"}
     *_, hidden = file.hidden()
     q, k, v = (split(file.times(x, w[each].T), file.n_heads) for each in "qkv")
-    q, k = (file.rounded(turned(each, angles, is_in_halves)) for each in (q, k))
+    q, k = (file.rounded(rotate(each, angles, is_in_halves)) for each in (q, k))
     scores = file.rounded(file.times(q, k.transpose(0, 2, 1)) * file.carrier(D**-0.5 if is_scaled else 1))
     attention = file.softmax(np.where(hidden, file.carrier(-np.inf), scores))
     output = file.times(joined(file.times(attention, v)), w["o"].T)
@@ -50,7 +50,7 @@ def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True):
         (angles(10_000, D, 3), "base 10,000, angles divided by 3", True),
     ],
 )
-def test_a_rotation_is_found_and_said(angles, says, is_in_halves):
+def test_a_rotation_is_found_and_described(angles, says, is_in_halves):
     for kept in (["q", "k", "attention"], ["output"]):
         found = compare(None, a_pass(angles, is_in_halves, *kept))
         assert found.first is None, str(found)
@@ -64,7 +64,7 @@ def test_a_rotation_is_found_and_said(angles, says, is_in_halves):
 
 
 @pytest.mark.parametrize("kept", [["q", "k"], ["scaled", "attention"], ["output"]])
-def test_of_a_rotation_that_it_does_not_know_attnviz_says_so_and_names_no_mistake(kept):
+def test_an_unknown_rotation_is_reported_and_no_mistake_is_named(kept):
     found = compare(None, a_pass(np.array([1.3, 0.77, 0.2, 0.01]), True, *kept))
     assert found.causes == ()
     says_rope = "lengths agree, directions don't. Attnviz doesn't know this rotation." in str(found)
@@ -74,14 +74,14 @@ def test_of_a_rotation_that_it_does_not_know_attnviz_says_so_and_names_no_mistak
     assert [each.id for each in found.causes] == (["unscaled"] if kept[0] != "q" else [])
 
 
-def test_an_output_in_float32_is_never_said_to_agree_to_bfloat16():
+def test_a_float32_output_never_agrees_to_bfloat16():
     """Parameters of bfloat16 leave so much open that a pass without a rotation would agree."""
     file = File(np.random.default_rng(1), "bfloat16", "causal", n_heads=2, d=4, n=6)
     x, w = file.drawn(6, 8), {each: file.weight(8, 8) for each in "qkvo"}
     file.precision = "float32"
     q, k, v = (split(file.times(x, w[each].T), 2) for each in "qkv")
-    later = turned(np.pad(q, ((0, 0), (1, 0), (0, 0))), angles(10_000, 4), True)[:, 1:]
-    scores = later @ turned(k, angles(10_000, 4), True).transpose(0, 2, 1) / 2
+    later = rotate(np.pad(q, ((0, 0), (1, 0), (0, 0))), angles(10_000, 4), True)[:, 1:]
+    scores = later @ rotate(k, angles(10_000, 4), True).transpose(0, 2, 1) / 2
     heads = file.softmax(np.where(np.tri(6, dtype=bool), scores, -np.inf)) @ v
     output = file.rounded(joined(heads) @ w["o"].T)
     found = compare(None, {"x": x, **{f"{each}_proj.weight": w[each] for each in "qkvo"}, "output": output})
@@ -100,10 +100,7 @@ def test_the_scaling_of_llama_3_is_named():
     assert "scaled as in Llama 3.1, factor 8" in str(compare(None, a_pass(slow, True, "q", "k")))
 
 
-N, D = 7, 8
-
-
-def test_which_pairs_a_name_is_for_is_asked_where_others_are_turned():
+def test_a_name_that_means_other_pairs_raises_a_question():
     for is_in_halves in (True, False):
         said = str(compare(None, a_pass(angles(10_000), is_in_halves, "attention")))
         assert ("Weights called q_proj.weight are for pairs in halves" in said) == (not is_in_halves)
@@ -112,7 +109,7 @@ def test_which_pairs_a_name_is_for_is_asked_where_others_are_turned():
 
 
 @pytest.mark.slow
-def test_a_norm_that_was_not_read_and_a_rotation_are_asked_for():
+def test_an_unread_norm_and_a_likely_rotation_raise_questions():
     of = np.random.default_rng(3).standard_normal
     arrays = a_pass(np.array([1.3, 0.77, 0.2, 0.01]), True, "output") | {"h.0.ln_1.weight": of(16)}
     said = str(compare(None, arrays))
@@ -122,14 +119,14 @@ def test_a_norm_that_was_not_read_and_a_rotation_are_asked_for():
     assert "?" not in str(compare(None, a_pass(angles(10_000), True, "attention")))
 
 
-def test_weights_of_no_known_name_are_asked_for():
+def test_an_unknown_matrix_raises_a_question():
     of = np.random.default_rng(4).standard_normal
-    shares = np.abs(of((2, N, N)))
-    arrays = {"x": of((N, D)), "kv_b_proj.weight": of((D, D)), "attention": shares / shares.sum(-1, keepdims=True)}
+    weights = np.abs(of((2, N, N)))
+    arrays = {"x": of((N, D)), "kv_b_proj.weight": of((D, D)), "attention": weights / weights.sum(-1, keepdims=True)}
     assert "what is your kv_b_proj.weight?" in str(compare(None, arrays, n_heads=2))
 
 
-def test_sixteen_bits_on_the_way_are_called_harmless_and_a_larger_difference_is_not():
+def test_rounding_to_float16_on_the_way_is_called_harmless_and_a_larger_difference_is_not():
     of = np.random.default_rng(5).standard_normal
     q, k, v = of((3, 2, 12, D))
     trace = attend_projected(q, k, v)
@@ -137,7 +134,5 @@ def test_sixteen_bits_on_the_way_are_called_harmless_and_a_larger_difference_is_
     found = compare(trace, {"attention": softmax(bits)})
     assert found.first.stage == "attention"
     assert found.causes == ()
-    assert "If your code computes in float16 on the way, its rounding may leave as much, which is harmless." in str(
-        found
-    )
+    assert "If your code computes in float16 on the way, its rounding may leave as much" in str(found)
     assert "harmless" not in str(compare(trace, {"attention": softmax(bits + 0.2 * of(bits.shape))}))

@@ -73,7 +73,11 @@ def questions(explanation: Explanation) -> Iterator[str]:
         yield "Only an output was compared, which many mistakes may change: can you give the attention, too?"
 
 
-_INFERRED = {
+_ORIENTED = (
+    (OUT_IN, f"is {OUT_IN}: read transposed", f"are {OUT_IN}: read transposed"),
+    (IN_OUT, f"is {IN_OUT}: read as it stands", f"are {IN_OUT}: read as they stand"),
+)
+_INFERRED = {  # what hides keys, or is added to scores, beyond the masks of the file
     "causal": "Your attention is causal; {lacks}.",
     "zeros": "Your attention hides keys; {lacks}: those with a share of 0 were taken as hidden.",
     "window": "Your attention is causal, with a sliding window of {size} keys; {lacks}.",
@@ -87,14 +91,12 @@ def how_read(explanation: Explanation) -> Iterator[str]:
     """A sentence on each array that was read in another way than attnviz lays it out."""
     diagnosis, layouts, arrays = explanation.diagnosis, explanation.layouts, explanation.arrays
     reading, sizes, rotation = diagnosis.candidate.reading, diagnosis.candidate.sizes, diagnosis.candidate.rotated_by
-    for oriented, verb in ((OUT_IN, "read transposed"), (IN_OUT, "read as {} stand{}")):
-        oriented_so = [stage for stage, layout in layouts.items() if layout.title == oriented]
-        names = [title(each) for each in oriented_so if each != "w_o"]
-        names += [title("w_o")] if "w_o" in oriented_so and oriented == OUT_IN else []
+    for oriented, is_read, are_read in _ORIENTED:
+        matrices = [stage for stage, layout in layouts.items() if layout.title == oriented]
+        names = [title(each) for each in matrices if each != "w_o"]
+        names += [title("w_o")] if "w_o" in matrices and oriented == OUT_IN else []
         if names:
-            one = len(names) == 1
-            how = verb.format("it" if one else "they", "s" if one else "")
-            yield f"Your {listed(names)} {'is' if one else 'are'} {oriented}: {how}."
+            yield f"Your {listed(names)} {are_read if names[1:] else is_read}."
     others: dict[str, list[str]] = {}
     for stage, layout in layouts.items():
         if layout.title not in ("", OUT_IN, IN_OUT, JOINED) and not (layout.is_averaged and sizes["h"] == 1):
@@ -118,7 +120,8 @@ def how_read(explanation: Explanation) -> Iterator[str]:
         yield "To your gains 1 was added, as Gemma does."
     if rotation:
         without_pass = "" if rotation.operation else ", of which attnviz shows no pass"
-        yield f"Your queries and keys are rotated by their positions ({_clause(rotation, sizes['d'])}){without_pass}."
+        how = _rotation_clause(rotation, sizes["d"])
+        yield f"Your queries and keys are rotated by their positions ({how}){without_pass}."
     for each in diagnosis.stages:
         if each.agrees and each.stage in ("scaled", "masked") and each.stage not in arrays:
             yield f"Your {shortened(each.name)} are attnviz's {title(each.stage)}."
@@ -150,7 +153,8 @@ def _meaning_sentence(chosen: UserMask) -> str:
     )
 
 
-def _clause(rotation: Rotation, d_k: int) -> str:
+def _rotation_clause(rotation: Rotation, d_k: int) -> str:
+    """Such as "RoPE, in halves, base 10,000"."""
     part = f", the first {rotation.n_rotated} of {d_k} dimensions" if rotation.n_rotated < d_k else ""
     base = f"{rotation.base:,.0f}" if rotation.base == round(rotation.base) else f"about {rotation.base:,.1f}"
     divided = "scaled as in Llama 3.1, factor" if rotation.is_llama3 else "angles divided by"

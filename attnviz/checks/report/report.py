@@ -272,9 +272,9 @@ def compare(
     reading, first = diagnosis.candidate.reading, diagnosis.first
     skipped = "; ".join(each.value for each in diagnosis.skipped_checks)
     read = [*how_read(explanation)]
-    chosen = [each for each in (diagnosis.against.chosen if diagnosis.against else ()) if each.contradicts]
-    masks = listed([shortened(each.name) for each in chosen]) if chosen else ""
-    unless = f"True in your {masks} means a {chosen[0].true_is} key" if chosen else ""
+    against = [each for each in (diagnosis.against.chosen if diagnosis.against else ()) if each.contradicts]
+    masks = [shortened(each.name) for each in against]
+    unless = f"True in your {listed(masks)} means a {against[0].true_is} key" if against else ""
     if trace is None and shown is not None:
         shown = with_words(shown, *words_of(shown, texts, numbers))
         read += _unused_words(shown, texts)
@@ -298,7 +298,7 @@ def compare(
         at=explanation.full_name(first.stage) if first else "",
         true_hides=bool(reading and reading.mask and reading.mask.true_hides),
         unless=unless,
-        not_finite=tuple(_not_finite(numbers)),
+        not_finite=tuple(_infinities(numbers)),
     )
 
 
@@ -314,7 +314,7 @@ def _unused_words(trace: Trace, texts: Texts) -> Iterator[str]:
         )
 
 
-def _not_finite(arrays: Mapping[str, np.ndarray]) -> Iterator[str]:
+def _infinities(arrays: Mapping[str, np.ndarray]) -> Iterator[str]:
     """A clause on each array with NaN or ∞, except −∞ in scores and masks."""
     for name, value in arrays.items():
         array = as_array(name, value)
@@ -329,9 +329,9 @@ def _not_finite(arrays: Mapping[str, np.ndarray]) -> Iterator[str]:
 
 
 def _rows(explanation: Explanation) -> Iterator[Row]:
-    precision = explanation.diagnosis.precision.name
-    compared = {each.name: each for each in explanation.diagnosis.stages}
-    reordered = {each.stage: each for each in explanation.diagnosis.mistakes if each.id == WRONG_AXES}
+    diagnosis, precision = explanation.diagnosis, explanation.diagnosis.precision.name
+    compared = {each.name: each for each in diagnosis.stages}
+    reordered = {each.stage: each for each in diagnosis.mistakes if each.id == WRONG_AXES}
     for stage, array in explanation.arrays.items():
         agreement = compared.get(array.name)
         read_as = agreement.stage if agreement else stage
@@ -341,8 +341,9 @@ def _rows(explanation: Explanation) -> Iterator[Row]:
             verdict = "where the pass begins" if stage in explanation.inputs else "taken as given"
         elif agreement.shapes and stage in reordered:
             laid_out, verdict = "its axes in another order", cause(reordered[stage])
+        elif agreement.agrees:
+            verdict = f"agrees {to_rounding(precision)}"
         else:
             laid_out = "in another shape" if agreement.shapes else laid_out
-            differs = difference_clause(agreement, precision)
-            verdict = f"agrees {to_rounding(precision)}" if agreement.agrees else differs
+            verdict = difference_clause(agreement, precision)
         yield Row(array.name, title(read_as), laid_out, verdict, agreement.agrees if agreement else None)

@@ -77,14 +77,14 @@ def difference_clause(stage: Agreement, precision: str) -> str:
         return f"{has} the shape {yours}, where attnviz's {has} {ours}"
     differ = "differ" if plural else "differs"
     if not np.isfinite(stage.off):
-        return f"{differ}: some of your numbers are {_not_finite(stage)}"
+        return f"{differ}: some of your numbers are {_infinity_clause(stage)}"
     in_precision = f"to {precision}" if precision[0].isdigit() else f"in {precision}"
     times = round(stage.roundings) if stage.roundings < _MOST_TIMES else None
     less = "" if times is None else ", about as much" if times <= 1 else f", {times:,} times less"
     return f"{differ} by up to {stage.off:.3g}; rounding {in_precision} would leave {_power(stage.rounding)}{less}"
 
 
-def _not_finite(stage: Agreement) -> str:
+def _infinity_clause(stage: Agreement) -> str:
     if stage.value is None or stage.expected is None or np.isnan(stage.value).any():
         return "NaN where attnviz's are not"
     tests = {"−∞": np.isneginf, "∞": np.isposinf}
