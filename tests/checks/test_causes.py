@@ -17,6 +17,14 @@ SIZES = {"√d_k twice": D_K, "d_k": D_K, "d_model": HEADS * D_K, "√d_model": 
 SEEN = np.tri(N, dtype=bool)
 LATER = ("q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "concat", "output")
 BATCH = "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first)"
+ORDERS = {  # the blocks of columns of a fused matrix
+    "all of Q, then all of K and V": [each + str(head) for each in "qkv" for head in range(HEADS)],
+    "Q, K and V of each head in turn": [each + str(head) for head in range(HEADS) for each in "qkv"],
+    "all of Q, then K and V of each head in turn": [
+        *(f"q{head}" for head in range(HEADS)),
+        *(each + str(head) for head in range(HEADS) for each in "kv"),
+    ],
+}
 CAUSES = (
     "the scores were not divided by √d_k",
     *(f"the scores were divided by {each}, not by √d_k" for each in SIZES if "twice" not in each),
@@ -57,26 +65,8 @@ CAUSES = (
     "the heads were in another order: 2, 3 and 1",
     "W_O was left out",
     "x was added to the output already",
-    *(
-        f"the fused matrix, which holds {lies}, was cut as if it held {read}"
-        for lies, read in permutations(
-            (
-                "all of Q, then all of K and V",
-                "Q, K and V of each head in turn",
-                "all of Q, then K and V of each head in turn",
-            ),
-            2,
-        )
-    ),
+    *(f"the fused matrix, which holds {a}, was cut as if it held {b}" for a, b in permutations(ORDERS, 2)),
 )
-ORDERS = {  # the blocks of columns of a fused matrix
-    "all of Q, then all of K and V": [each + str(head) for each in "qkv" for head in range(HEADS)],
-    "Q, K and V of each head in turn": [each + str(head) for head in range(HEADS) for each in "qkv"],
-    "all of Q, then K and V of each head in turn": [
-        *(f"q{head}" for head in range(HEADS)),
-        *(each + str(head) for head in range(HEADS) for each in "kv"),
-    ],
-}
 
 
 def every_nth(cases, n):
