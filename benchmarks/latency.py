@@ -203,7 +203,7 @@ def main() -> int:
         base_page, page = (browser.new_context(viewport=SIZE).new_page() for _ in range(2))  # both windows are visible
         messages: list[object] = []
         page.on("websocket", lambda socket: socket.on("framesent", lambda sent: messages.append(sent)))
-        page.on("request", lambda sent: messages.append(sent) if sent.url.endswith("/acts") else None)
+        page.on("request", lambda sent: messages.append(sent) if sent.url.endswith("/actions") else None)
         visit(base_page, line[0], LINE.watched)
         for case in CASES:
             path = f"walkthrough{case.address}" if case.address.startswith("?") else case.address

@@ -109,9 +109,9 @@ def setting(name: str, value: object) -> Action:
     return lambda visitor: visitor.set(name, value)
 
 
-OWN = Activity([setting(*each) for each in SETTINGS], "an act")
+OWN = Activity([setting(*each) for each in SETTINGS], "an action")
 # settings that a projector shows, equal for all: those are answered from memory
-FOLLOWED = Activity([setting(*each) for each in SETTINGS if each[0] != "another_seed"], "an act")
+FOLLOWED = Activity([setting(*each) for each in SETTINGS if each[0] != "another_seed"], "an action")
 RUNS = Activity([Visitor.run], "a run", has_aims=False)
 PRESSES = Activity([setting("next", True)], "a run", has_aims=False)
 ACTIVITIES = [

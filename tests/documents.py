@@ -14,14 +14,13 @@ from attnviz.scene.compare import other_pass
 from attnviz.scene.document import document as scene_document
 from attnviz.scene.document.encoding import template_of, to_json
 from attnviz.scene.document.reply_notes import ReplyNotes
-from attnviz.scene.with_pass import fit_to_pass, normalized_scenes, pass_or_reason, starts
+from attnviz.scene.with_pass import fit_to_pass, pass_or_reason, starts
 
 
 def fitted_at(written, make_pass=pass_or_reason):
     """The scene of an address beside its pass, with all that was mended."""
-    parsed, notices = parse(written)
-    scene, other = normalized_scenes(parsed)
-    fitted = fit_to_pass(scene, make_pass(scene), other and make_pass(other))
+    scene, notices = parse(written)
+    fitted = fit_to_pass(scene, make_pass(scene), scene.other and make_pass(scene.other))
     return replace(fitted, notices=(*notices, *fitted.notices))
 
 
@@ -96,8 +95,8 @@ def with_verdict(trace, runs):
 
 def merged(one, other):
     """Both trees in one; where both say something, the other holds."""
-    normalized_scenes = one | other
+    both = one | other
     for name in one.keys() & other.keys():
         if isinstance(one[name], dict) and isinstance(other[name], dict):
-            normalized_scenes[name] = merged(one[name], other[name])
-    return normalized_scenes
+            both[name] = merged(one[name], other[name])
+    return both

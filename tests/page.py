@@ -10,7 +10,7 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
-from attnviz.contract.answer import ActsRequest
+from attnviz.contract.answer import ActionsRequest
 from attnviz.contract.article import Article
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
@@ -92,7 +92,7 @@ def did(at, act, message):
     tab, view = at.session_state["tab"], answer_of(at)["view"]
     look = urlencode(at.query_params, doseq=True)
     session = tab.session
-    answer = read(answer_to(session, ActsRequest(tab.token, session.address, look, view, [[act, message]], [])))
+    answer = read(answer_to(session, ActionsRequest(tab.token, session.address, look, view, [[act, message]], [])))
     written = mended(at.query_params, answer["address"])
     at.query_params.clear()
     at.query_params.update(written)
@@ -105,7 +105,7 @@ def settings_of(scene):
 
 
 def boxes(answer):
-    """The settings of an answer that something can be done with, by the act that each asks for."""
+    """The settings of an answer that something can be done with, by the action that each asks for."""
     return {box["event"]: box for part in answer["settings"].values() for box in part if "event" in box}
 
 

@@ -1,4 +1,4 @@
-"""What viewers post to the route of acts, through all guards, and what they are answered."""
+"""What viewers post to the route of actions, through all guards, and what they are answered."""
 
 import json
 
@@ -21,11 +21,11 @@ def new_tab(sentence="the cat sat"):
 def said(tab, /, *done, **parts):
     """What a viewer says was done in a tab."""
     usual = {"tab": tab.token, "address": tab.session.address, "look": "", "view": "pass", "templates": []}
-    return json.dumps(usual | {"acts": [list(each) for each in done]} | parts).encode()
+    return json.dumps(usual | {"actions": [list(each) for each in done]} | parts).encode()
 
 
 def post(body, **options):
-    return ask(APP, browser_tabs.ACTS_PATH, "POST", body=body, **options)
+    return ask(APP, browser_tabs.ACTIONS_PATH, "POST", body=body, **options)
 
 
 def answer(tab, /, *done, **parts):

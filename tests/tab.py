@@ -44,7 +44,7 @@ _ARRIVED = in_page("arrived.js").replace("IDLE", IDLE)
 class Tab:
     """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server.
 
-    `told` is what was said to Streamlit, `acts` (name and message) what the server was asked to answer.
+    `told` is what was said to Streamlit, `actions` (name and message) what the server was asked to answer.
     """
 
     def __init__(self, context):
@@ -57,7 +57,7 @@ class Tab:
     def begin(self, address, width=1440, afresh=False):
         """Be as good as new, for a visit to an address; `afresh` has each page loaded."""
         self.address, self.is_afresh = address, afresh
-        self.errors, self.elsewhere, self.told, self.acts = [], set(), [], []
+        self.errors, self.elsewhere, self.told, self.actions = [], set(), [], []
         self.page.bring_to_front()  # behind another tab there is a frame a second
         self.page.set_viewport_size({"width": width, "height": 900})
         self.page.mouse.move(0, 0)
@@ -91,8 +91,8 @@ class Tab:
             self.errors.append(message.text)
 
     def _watch(self, request):
-        if request.url == f"{self.address}/acts":
-            self.acts += request.post_data_json["acts"]
+        if request.url == f"{self.address}/actions":
+            self.actions += request.post_data_json["actions"]
         if not request.url.startswith((self.address, self.address.replace("http", "ws"), "data:", "blob:")):
             self.elsewhere.add(request.url)
 
@@ -165,16 +165,16 @@ def typed(box, text, delay=0):
 
 
 @contextlib.contextmanager
-def acts_held(page):
+def actions_held(page):
     """Keep what is done in the page from the server until the end of the block."""
     kept = []
-    page.route("**/acts", lambda route: kept.append(route))
+    page.route("**/actions", lambda route: kept.append(route))
     try:
         yield
     finally:  # or the tests that follow in this tab would wait for ever
         for route in kept:
             route.continue_()
-        page.unroute("**/acts")  # which lets those go that came meanwhile
+        page.unroute("**/actions")  # which lets those go that came meanwhile
 
 
 def beyond(page):

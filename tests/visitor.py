@@ -158,7 +158,7 @@ class Screen:
         return {each.id.split("-", 2)[2]: each for each in held if getattr(each, "id", "").count("-") > 1}
 
 
-ACTS = "/acts"
+ACTIONS = "/actions"
 MAX_MESSAGE_BYTES = 64 * 2**20  # of a message; the browser has no limit
 
 MAX_TEMPLATES = 16
@@ -234,8 +234,10 @@ class Visitor(Screen):
         """Do something in the viewer or its settings; raises RefusedError with the server's status and reason."""
         started = time.perf_counter()
         given = {part: self.answer[part] for part in ("tab", "address", "view")}
-        said = given | {"look": f"?{self.query}", "acts": [[name, value]], "templates": self._templates}
-        answer = await self._http.ask("POST", ACTS, json.dumps(said).encode(), **{"Content-Type": "application/json"})
+        said = given | {"look": f"?{self.query}", "actions": [[name, value]], "templates": self._templates}
+        answer = await self._http.ask(
+            "POST", ACTIONS, json.dumps(said).encode(), **{"Content-Type": "application/json"}
+        )
         self.seconds = time.perf_counter() - started
         self.n_bytes += answer.n_bytes
         if answer.status != 200:

@@ -15,7 +15,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.app import streamlit_private
-from attnviz.app.browser_tabs import acts_route, arrays_route
+from attnviz.app.browser_tabs import actions_route, arrays_route
 from attnviz.app.lesson_routes import moment_route, talk_route
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, configured_policy
@@ -86,7 +86,7 @@ def routes() -> list[BaseRoute]:
         Route("/healthz", _healthy),
         *rooms,
         script_route(),
-        acts_route(),
+        actions_route(),
         arrays_route(),
         moment_route(),
         talk_route(),

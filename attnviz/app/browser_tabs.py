@@ -24,8 +24,8 @@ from attnviz.checks.uploads import UploadRequest
 from attnviz.checks.uploads import read as read_question
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.http import TooLargeError, json_response, network_of, read_body, refusal
-from attnviz.contract.answer import read_request as read_acts
-from attnviz.contract.base import RequestError
+from attnviz.contract.answer import ActionsRequest
+from attnviz.contract.base import RequestError, received
 from attnviz.core.errors import UnexpectedError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.core.trace import Trace
@@ -110,53 +110,55 @@ def within_quota() -> Iterator[None]:
         yield
 
 
-ACTS_PATH = "/acts"
-MAX_ACTS_BYTES = 128_000  # of a request; a viewer sends a few hundred bytes, or at most a few of the longest sentences
+ACTIONS_PATH = "/actions"
+MAX_ACTIONS_BYTES = (
+    128_000  # of a request; a viewer sends a few hundred bytes, or at most a few of the longest sentences
+)
 # processor seconds (see `CpuQuota.used`) after which a tab works in the other lane; nobody reaches them by hand
 HEAVY_SECONDS = 1.0
 LONG = ("flip", "names")  # actions that take up to a second of processor, and therefore queue with all long work
-_LANE, _OTHER_LANE = ThreadPoolExecutor(4, "acts"), ThreadPoolExecutor(1, "many acts")
+_LANE, _OTHER_LANE = ThreadPoolExecutor(4, "actions"), ThreadPoolExecutor(1, "many actions")
 _TAB_OF_REQUEST = re.compile(rb'{"tab": ?"(\w*)"')  # without a known tab, the rest of a request is not parsed
-_REFUSED_ACTS = "What is asked here is a page's own, of its tab and of a bounded size. Reload the page."
+_REFUSED_ACTIONS = "What is asked here is a page's own, of its tab and of a bounded size. Reload the page."
 
 
-def acts_route() -> Route:
+def actions_route() -> Route:
     """The route of a viewer's actions."""
-    return Route(f"/{{base:path}}{ACTS_PATH[1:]}", _acts, methods=["POST"])  # wherever the app is mounted
+    return Route(f"/{{base:path}}{ACTIONS_PATH[1:]}", _actions, methods=["POST"])  # wherever the app is mounted
 
 
-async def _acts(request: Request) -> Response:
+async def _actions(request: Request) -> Response:
     try:
-        body = await read_body(request, MAX_ACTS_BYTES)
+        body = await read_body(request, MAX_ACTIONS_BYTES)
     except (TooLargeError, ClientDisconnect):
-        return refusal(400, _REFUSED_ACTS)
+        return refusal(400, _REFUSED_ACTIONS)
     start = _TAB_OF_REQUEST.match(body)
     if start is None:
-        return refusal(400, _REFUSED_ACTS)
+        return refusal(400, _REFUSED_ACTIONS)
     tab = OPEN.get(start[1].decode())
     if tab is None:
         return PlainTextResponse(UNKNOWN, 404)
     async with tab.turn:
         await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
         lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
-        response = await asyncio.get_running_loop().run_in_executor(lane, _acts_response, tab, body, LONG)
-        return response or await LONG_WORK.in_one_piece(tab.owner, _acts_response, tab, body)
+        response = await asyncio.get_running_loop().run_in_executor(lane, actions_response, tab, body, LONG)
+        return response or await LONG_WORK.in_one_piece(tab.owner, actions_response, tab, body)
 
 
-def _acts_response(tab: Tab, body: bytes, postponed: Collection[str] = ()) -> Response | None:
+def actions_response(tab: Tab, body: bytes, postponed: Collection[str] = ()) -> Response | None:
     """The response to a tab's request, at the cost of its quota; None, without effect, if an action is postponed."""
     with tab.cpu_quota.metered():
         try:
-            acts = read_acts(body)
+            request = received(body, ActionsRequest)
         except RequestError as error:
             return refusal(400, str(error))
-        if acts.tab != tab.token:  # JSON may contain a key twice
-            return refusal(400, _REFUSED_ACTS)
+        if request.tab != tab.token:  # JSON may contain a key twice
+            return refusal(400, _REFUSED_ACTIONS)
         if tab.session is None:
             return PlainTextResponse(UNKNOWN, 404)
-        if any(name in postponed for name, _ in acts.acts):
+        if any(name in postponed for name, _ in request.actions):
             return None
-        return json_response(answer_to(tab.session, acts))
+        return json_response(answer_to(tab.session, request))
 
 
 ARRAYS_PATH = "/arrays"

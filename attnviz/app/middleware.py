@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from attnviz.app import streamlit_private
-from attnviz.app.browser_tabs import ACTS_PATH, ARRAYS_PATH
+from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
 from attnviz.app.streamlit_private import BackMsg
 from attnviz.classroom import room_route
@@ -96,7 +96,7 @@ _STREAMLITS = "/_stcore/"
 _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
-_POSTED = (ACTS_PATH, ARRAYS_PATH, TALK_PATH, room_route.PATH)
+_POSTED = (ACTIONS_PATH, ARRAYS_PATH, TALK_PATH, room_route.PATH)
 _ROUTES = (*_POSTED, MOMENT_PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
 _MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}  # redirects of old pages
@@ -104,7 +104,17 @@ _MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}
 _LESSONS = {"lesson", "moment", "present", "room", "speaker"}
 # a room code as people type it: with punctuation, a space, a wrong letter, or one too few or too many
 _TYPED_CODE = re.compile(r"\W*([a-z0-9](?:[ -]?[a-z0-9]){4,6})\W*", re.IGNORECASE | re.ASCII)
-_NO_CODES = {"audit", "lessons", "healthz", "arrays", "moment", "static", "media", "viewer"}  # look like a code
+_NO_CODES = {
+    "audit",
+    "lessons",
+    "healthz",
+    "actions",
+    "arrays",
+    "moment",
+    "static",
+    "media",
+    "viewer",
+}  # look like a code
 _REFUSED_PATH = "There is nothing here: attnviz is used through its pages."
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-from attnviz.contract.base import ActionLink, Event, NonEmpty, Runs, Sent, Value, received
+from attnviz.contract.base import ActionLink, Event, NonEmpty, Runs, Sent, Value
 from attnviz.contract.document import Document
 
 
@@ -149,11 +149,11 @@ class Answer(Sent):
     script: Program | UnsetType | None = UNSET
 
 
-MAX_ACTS = 5  # the most actions in one request: those queued while the previous answer was on its way
+MAX_ACTIONS = 5  # the most actions in one request: those queued while the previous answer was on its way
 MAX_PARAMETERS = 100  # the most parameters of the browser's address
 
 
-class ActsRequest(Struct, frozen=True):
+class ActionsRequest(Struct, frozen=True):
     """A viewer's request for actions."""
 
     tab: str
@@ -163,7 +163,7 @@ class ActsRequest(Struct, frozen=True):
     look: str  # the query string of the browser's address, for its view parameters
     view: View  # the view of the page, one of `View`
     # The actions in order; names and messages are not checked here
-    acts: Annotated[list[tuple[Any, Any]], Meta(max_length=MAX_ACTS)]
+    actions: Annotated[list[tuple[Any, Any]], Meta(max_length=MAX_ACTIONS)]
     templates: list[str]
 
     def __post_init__(self) -> None:
@@ -173,8 +173,3 @@ class ActsRequest(Struct, frozen=True):
     def view_params(self) -> dict[str, list[str]]:
         """The parameters of the browser's address."""
         return parse_qs(self.look.removeprefix("?"), keep_blank_values=True, max_num_fields=MAX_PARAMETERS)
-
-
-def read_request(body: bytes) -> ActsRequest:
-    """Decode a request; RequestError if no viewer would send it."""
-    return received(body, ActsRequest)

@@ -16,7 +16,17 @@ from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import first_tokens, tokenize
 from attnviz.explain.wording import counted
 from attnviz.models.model import Model, PickableModel
-from attnviz.scene.scene import OWN, OWN_PARAMETERS, READY_MADE, SOURCES, Options, Scene, lacks_file, model_choice
+from attnviz.scene.scene import (
+    OWN,
+    OWN_PARAMETERS,
+    READY_MADE,
+    SOURCES,
+    Options,
+    Scene,
+    lacks_file,
+    model_choice,
+    pinned,
+)
 
 
 def any_model_of(choice: PickableModel) -> Model:
@@ -96,7 +106,9 @@ def with_spaces(scene: Scene) -> str:
 
 
 def normalized(scene: Scene) -> tuple[Scene, list[str]]:
-    """The scene with every setting made to fit, and a notice for each correction."""
+    """The scene and the compared one with every setting made to fit, and a notice for each correction of the scene."""
+    if scene.other is not None:
+        scene = replace(scene, other=normalized(pinned(scene.other))[0])
     if scene.source in READY_MADE:
         scene = replace(scene, sentence=Scene().sentence, hidden=None)
     if scene.source != OWN:

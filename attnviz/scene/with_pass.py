@@ -169,11 +169,8 @@ def settings_of(scene: Scene) -> Settings:
     return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
 
 
-PassOrReason = Trace | str  # a pass without hand-set numbers, or the sentence that says why there is none
-
-
-def pass_or_reason(scene: Scene) -> PassOrReason:
-    """The pass of a scene, or why there is none."""
+def pass_or_reason(scene: Scene) -> Trace | str:
+    """The pass of a scene without hand-set numbers, or the sentence that says why there is none."""
     try:
         return pass_of(scene)
     except (ArrayError, SettingsError) as error:  # an uploaded model may hold any numbers
@@ -181,21 +178,13 @@ def pass_or_reason(scene: Scene) -> PassOrReason:
 
 
 def resolve(scene: Scene) -> SceneWithPass:
-    """The scene with its pass, and the compared scene with its own; parts that don't fit are corrected. The pass cache
-    (`scene/document/pass_cache`) takes the two steps of this function with its own passes.
-    """
-    scene, other = normalized_scenes(scene)
-    return fit_to_pass(scene, pass_or_reason(scene), other and pass_or_reason(other))
-
-
-def normalized_scenes(scene: Scene) -> tuple[Scene, Scene | None]:
-    """The scene and the compared one, normalized; `address.parse` has returned the notices."""
+    """The scene with its pass, and the compared scene with its own; parts that don't fit are corrected."""
     scene, _ = normalized(scene)
-    return scene, scene.other and normalized(pinned(scene.other))[0]
+    return fit_to_pass(scene, pass_or_reason(scene), scene.other and pass_or_reason(scene.other))
 
 
-def fit_to_pass(scene: Scene, original: PassOrReason, original_of_other: PassOrReason | None = None) -> SceneWithPass:
-    """A normalized scene with its pass, and the compared one with its own; parts that don't fit are corrected."""
+def fit_to_pass(scene: Scene, original: Trace | str, original_of_other: Trace | str | None = None) -> SceneWithPass:
+    """`resolve` for a normalized scene with its pass as made before, and that of the compared scene."""
     if isinstance(original, str):
         return SceneWithPass(scene, None, None, refused=(original,))
     changes, trace, refused = _changed(original, scene.changes)
@@ -205,8 +194,7 @@ def fit_to_pass(scene: Scene, original: PassOrReason, original_of_other: PassOrR
         notices.append("hidden has cells that this pass doesn't have; they are left out.")
     a = None
     if scene.other is not None:
-        other = replace(normalized(pinned(scene.other))[0], selection=scene.selection, step=scene.step)
-        a = fit_to_pass(other, original_of_other)
+        a = fit_to_pass(replace(scene.other, selection=scene.selection, step=scene.step), original_of_other)
         notices += [f"A: {each}" for each in a.refused]
         a = a if a.trace else None
     scene = replace(scene, changes=changes, other=a and pinned(a.scene))

@@ -160,7 +160,7 @@ def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_conne
 
 
 BEHIND = {
-    "/acts": (browser_tabs, "answer_to"),
+    "/actions": (browser_tabs, "answer_to"),
     "/arrays": (browser_tabs, "_comparison"),
     "/talk": (lesson_routes, "reply"),
     "/moment?lesson=masks&moment=1": (lesson_routes, "_compressed_moment"),
@@ -183,12 +183,12 @@ def test_whatever_fails_is_a_sentence_with_what_to_send_us_and_a_line_in_the_log
         get = __call__
 
     tab, app = new_tab(MARKER), APP
-    bodies = {"/acts": said(tab), "/arrays": sent(tab, MARKER.encode(), f"{MARKER}.csv"), "/talk": QUESTIONS}
+    bodies = {"/actions": said(tab), "/arrays": sent(tab, MARKER.encode(), f"{MARKER}.csv"), "/talk": QUESTIONS}
     if path in BEHIND:
         monkeypatch.setattr(*BEHIND[path], Failing())
     else:
         app = all_guards(Failing())
-    is_posted = path.startswith(("/acts", "/arrays", "/talk", "/room?"))
+    is_posted = path.startswith(("/actions", "/arrays", "/talk", "/room?"))
     headers = {"x-room-key": MARKER} if path.startswith("/room?") else {}
     answer = ask(app, path, "POST" if is_posted else "GET", body=bodies.get(path, b"{}"), **headers)
     assert answer.status == 500

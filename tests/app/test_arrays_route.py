@@ -300,8 +300,8 @@ def test_a_microgpt_of_few_positions_opens_with_as_many_letters_as_it_reads(tab,
     assert answer(tab)["pass"]["words"]["query"] == ["BOS", "x", "y"][:block_size]
     logits = tab.session.resolved().trace["logits"].value
     np.testing.assert_allclose(logits, whole[:block_size], rtol=0, atol=1e-12)
-    for acts in ([("next", True)], [("names", True)], [("sentence", "zzzz")], [("pin", True)]):
-        assert len(answer(tab, *acts)["pass"]["words"]["query"]) <= block_size
+    for actions in ([("next", True)], [("names", True)], [("sentence", "zzzz")], [("pin", True)]):
+        assert len(answer(tab, *actions)["pass"]["words"]["query"]) <= block_size
     assert answer(tab, ("example", parts["sentence"]))["notices"] == []
 
 

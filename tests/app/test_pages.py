@@ -36,7 +36,7 @@ from attnviz.scene.scene import SOURCES as EXAMPLES
 
 WALKTHROUGH = ROOT / "pages" / "walkthrough.py"
 DOORS = [ROOT / "app.py", *PAGES]
-ACTS = {
+ACTIONS = {
     "worked_examples.py": lambda at: sends(at, "notebook", "chosen", {"notebook": "003"}),
     "by_hand.py": lambda at: at.text_input(key="string").set_value("dcd").run(),
     "what_attention_says.py": lambda at: at.run(),
@@ -53,7 +53,7 @@ def types(at):
 def test_a_page_opens_and_answers(page):
     at = opened(page, sentence=SENTENCE)
     assert not at.exception
-    ACTS.get(page.name, types)(at)
+    ACTIONS.get(page.name, types)(at)
     assert quiet(at)
 
 

@@ -36,7 +36,7 @@ def test_a_first_visit_is_a_question_with_few_controls_whose_answer_stays_in_the
     expect(page.locator(".count")).to_have_text("2 of 8")
     kept = "JSON.parse(localStorage.getItem('attnviz lessons'))?.predicted"
     becomes(page, lambda: page.evaluate(kept), {"who-is-it 1": True})
-    assert (tab.told, tab.acts) == ([], []), "nothing is told to the server"
+    assert (tab.told, tab.actions) == ([], []), "nothing is told to the server"
 
 
 def test_one_looks_around_from_a_moment_and_comes_back_to_it(visit):

@@ -167,7 +167,7 @@ def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_i
     page.keyboard.press("w")
     expect(page.get_by_role("grid", name=re.compile("^Embeddings"))).to_be_visible()
     assert "view" not in parameters(page)
-    assert tab.acts == []
+    assert tab.actions == []
 
 
 def test_where_slopes_stand_in_a_band_its_title_says_so_and_no_sentence_is_of_other_numbers(visit):

@@ -23,7 +23,7 @@ def test_nothing_but_numbers_and_settings_needs_the_server(visit):
     tab = visit()
     page = tab.open(at(step="Scores"))
     tab.told.clear()
-    tab.acts.clear()
+    tab.actions.clear()
     cell(page, "Scores", 3, 4).click()
     page.get_by_role("radio", name="head 2").click()
     page.locator(".terms button").first.click()
@@ -37,7 +37,7 @@ def test_nothing_but_numbers_and_settings_needs_the_server(visit):
     expect(page.locator("html[data-presenting]")).to_have_count(0)
     step_is(page, 3)  # of those of the sheet
     tab.settled()
-    assert (tab.told, tab.acts) == ([], [])
+    assert (tab.told, tab.actions) == ([], [])
 
 
 def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit):

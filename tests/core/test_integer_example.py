@@ -15,6 +15,7 @@ from attnviz.core.integer_example import N_DRAWS, draw_integer_example
 from attnviz.scene.actions.session import apply_action
 from attnviz.scene.address import parse
 from attnviz.scene.compare import pairs_of
+from attnviz.scene.reading import normalized
 from attnviz.scene.with_pass import resolve
 
 SENTENCES = ("the cat sat", "the cat sat down", "the the cat", "no no no yes", "a, b")
@@ -112,14 +113,15 @@ def test_a_sentence_of_other_words_is_kept_and_becomes_normal(sentence):
 def test_a_person_picks_it_and_types_on():
     scene, notes = apply_action(parse({"sentence": "the cat sat"}).scene, "initialiser", "whole")
     assert "d_model: 4, Heads: 1" in notes.notices[0]
-    acts = {box.get("event") for part in settings_of(scene).values() for box in part}
-    assert "d_model" in acts
-    assert not acts & {"positions", "scaled"}
-    longer, notes = apply_action(scene, "sentence", "the cat sat on it")
-    assert notes.notices[0].startswith("initialiser=whole needs")
-    assert resolve(longer).scene.options.initialiser == "normal"
-    back, notes = apply_action(longer, "sentence", "a dog ran")
-    assert resolve(back).scene.options.initialiser == "whole"
-    assert not notes.notices
+    actions = {box.get("event") for part in settings_of(scene).values() for box in part}
+    assert "d_model" in actions
+    assert not actions & {"positions", "scaled"}
+    longer, _ = apply_action(scene, "sentence", "the cat sat on it")
+    fitting, (notice,) = normalized(longer)
+    assert notice.startswith("initialiser=whole needs")
+    assert fitting.options.initialiser == "normal"
+    back, _ = apply_action(longer, "sentence", "a dog ran")
+    fitting, notices = normalized(back)
+    assert (fitting.options.initialiser, notices) == ("whole", [])
     assert {pair.id for pair in pairs_of(resolve(back).scene)} == {"mask", "seed", "words"}
     assert all(resolve(each).trace for pair in pairs_of(resolve(back).scene) for each in (pair.a, pair.b))

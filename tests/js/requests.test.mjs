@@ -32,19 +32,20 @@ function told({ view = "pass" } = {}) {
   return { server, asked, shown, answers, answerOf, say, run };
 }
 
-const actsOf = asked => asked.map(({ acts }) => acts.map(([name, message]) => `${name} ${message}`).join(", "));
+const actionsOf = asked =>
+  asked.map(({ actions }) => actions.map(([name, message]) => `${name} ${message}`).join(", "));
 
 test("what is done is told one after the other and in its order, with the scene that was seen", async () => {
   const { server, asked, shown, answerOf, say, run } = told();
   run(1);
   server.act("swap", "a");
   for (const name of ["mute", "swap"]) server.act(name, "b");
-  assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
+  assert.deepEqual(actionsOf(asked), ["swap a"], "one request at a time");
   const actual = [asked[0].tab, asked[0].look, asked[0].view, asked[0].address];
   assert.deepEqual(actual, ["t", "?step=mask", "pass", { seed: 1 }]);
   assert.ok(server.isWaiting);
   await say(answerOf(2));
-  assert.deepEqual(actsOf(asked), ["swap a", "mute b, swap b"]);
+  assert.deepEqual(actionsOf(asked), ["swap a", "mute b, swap b"]);
   assert.deepEqual(asked[1].address, { seed: 2 });
   assert.ok(server.isWaiting);
   await say(answerOf(3));
@@ -60,7 +61,7 @@ test("of what replaces itself the last is told, and no other", async () => {
   for (const word of ["on", "on"]) server.act("word", word);
   server.act("sentence", "abcd");
   await say(answerOf(2));
-  assert.deepEqual(actsOf(asked), ["sentence a", "sentence abc, context y, word on, word on, sentence abcd"]);
+  assert.deepEqual(actionsOf(asked), ["sentence a", "sentence abc, context y, word on, word on, sentence abcd"]);
 });
 
 test("of each setting that holds one value the last is told", async () => {
@@ -70,7 +71,7 @@ test("of each setting that holds one value the last is told", async () => {
   const settings = ["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"];
   for (const name of settings) for (const value of [1, 2]) server.act(name, value);
   while (server.isWaiting) await say(answerOf(2));
-  const actual = asked.slice(1).flatMap(({ acts }) => acts);
+  const actual = asked.slice(1).flatMap(({ actions }) => actions);
   assert.deepEqual(
     actual,
     settings.map(name => [name, 2]),
@@ -82,8 +83,8 @@ test("more than a request may tell is told by several", async () => {
   run(1);
   for (let n = 0; n < 46; n += 1) server.act("swap", n);
   while (server.isWaiting) await say(answerOf(2));
-  const numbers = asked.flatMap(({ acts }) => acts.map(([, n]) => n));
-  assert.equal(asked.map(({ acts }) => acts.length).join(), "1,5,5,5,5,5,5,5,5,5");
+  const numbers = asked.flatMap(({ actions }) => actions.map(([, n]) => n));
+  assert.equal(asked.map(({ actions }) => actions.length).join(), "1,5,5,5,5,5,5,5,5,5");
   assert.deepEqual(numbers, [...Array(46).keys()]);
 });
 
@@ -99,10 +100,10 @@ test("where there is no answer it is asked again, before what was done since, an
   t.mock.timers.tick(999);
   assert.equal(asked.length, 1);
   t.mock.timers.tick(1);
-  assert.deepEqual(actsOf(asked), ["swap a", "swap a, mute b"]);
+  assert.deepEqual(actionsOf(asked), ["swap a", "swap a, mute b"]);
   await say(null);
   run(1);
-  assert.deepEqual(actsOf(asked).slice(2), ["swap a, mute b"]);
+  assert.deepEqual(actionsOf(asked).slice(2), ["swap a, mute b"]);
   await say(answerOf(2));
   t.mock.timers.tick(9000);
   assert.equal(asked.length, 3);
@@ -116,7 +117,7 @@ test("what can't be done is said, and what is shown stays", async () => {
   server.act("mute", "b");
   asked[0].fail(new Error("The server could not do that."));
   await new Promise(setImmediate);
-  assert.deepEqual(actsOf(asked), ["swap a", "mute b"], "and it is not asked again");
+  assert.deepEqual(actionsOf(asked), ["swap a", "mute b"], "and it is not asked again");
   assert.deepEqual(answers[1], { ...answers[0], notices: ["The server could not do that."] });
   assert.deepEqual(asked[1].address, { seed: 1 });
   await say(answerOf(2));
@@ -130,11 +131,11 @@ test("after Back what was on its way isn't shown, what waited isn't done, and th
   server.act("mute", "b");
   server.forget();
   await say(answerOf(2));
-  assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1"]], "nobody knows yet where Back leads");
+  assert.deepEqual([actionsOf(asked), shown], [["swap a"], ["run 1"]], "nobody knows yet where Back leads");
   server.act("seed", "c");
   assert.equal(asked.length, 1);
   run(0);
-  assert.deepEqual(actsOf(asked), ["swap a", "nothing true, seed c"]);
+  assert.deepEqual(actionsOf(asked), ["swap a", "nothing true, seed c"]);
   assert.deepEqual(asked[1].address, { seed: 0 });
   await say(answerOf(3));
   assert.deepEqual(shown, ["run 1", "run 0", "done 3"]);
@@ -148,7 +149,7 @@ test("after a second Back too the server hears where one is, and one is busy unt
   assert.ok(server.isWaiting);
   run(0);
   await say(answerOf(2));
-  assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 0 }]);
+  assert.deepEqual([actionsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 0 }]);
   await say(answerOf(0));
   assert.deepEqual([shown, server.isWaiting], [["run 1", "run 0", "done 0"], false]);
 });
@@ -160,7 +161,7 @@ test("a run that answers Back before what was on its way is answered stays what 
   server.forget();
   run(0);
   await say(answerOf(2));
-  assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 0 }]);
+  assert.deepEqual([actionsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 0 }]);
   await say(answerOf(0));
   assert.deepEqual(shown, ["run 1", "run 0", "done 0"]);
 });
@@ -174,7 +175,7 @@ test("Back where nothing was on its way asks for nothing, and where no run follo
   t.mock.timers.tick(2999);
   assert.equal(asked.length, 0);
   t.mock.timers.tick(1);
-  assert.deepEqual(actsOf(asked), ["swap a"]);
+  assert.deepEqual(actionsOf(asked), ["swap a"]);
   await say(answerOf(2));
   assert.ok(!server.isWaiting);
 });
@@ -185,7 +186,7 @@ test("a run's answer while one is on its way is shown, and what is on its way af
   server.act("swap", "a");
   server.act("mute", "b");
   run(1);
-  assert.deepEqual(actsOf(asked), ["swap a"], "one request at a time");
+  assert.deepEqual(actionsOf(asked), ["swap a"], "one request at a time");
   await say(answerOf(2));
   assert.deepEqual(asked[1].address, { seed: 2 });
   await say(answerOf(3));
@@ -199,7 +200,7 @@ test("what is on its way as one goes to a page with another view is shown there"
     server.act("swap", "a");
     run(1, other);
     await say(answerOf(2));
-    const actual = [actsOf(asked), asked[1].address, asked[1].view];
+    const actual = [actionsOf(asked), asked[1].address, asked[1].view];
     assert.deepEqual(actual, [["swap a", "nothing true"], { seed: 2 }, other]);
     await say(answerOf(2, other));
     assert.deepEqual(shown, ["run 1", "run 1", "done 2"]);
@@ -217,7 +218,7 @@ test("a run that was slower than what was done after it isn't shown, and the nex
     assert.deepEqual([asked[1].address, asked[1].view], [{ seed: 4 }, view]);
     await say(answerOf(4, view, { number: 5 }));
     await say(answerOf(6, view, { number: 6 }));
-    assert.deepEqual(actsOf(asked), ["swap a", "nothing true", "nothing true, mute b"]);
+    assert.deepEqual(actionsOf(asked), ["swap a", "nothing true", "nothing true, mute b"]);
     assert.deepEqual(shown, ["run 1", "done 4", "done 4", "done 6"]);
     run(7, view, { number: 7 });
     assert.equal(shown.at(-1), "run 7");
@@ -231,7 +232,7 @@ test("the numbers of a process that takes over begin anew", async () => {
   server.act("swap", "a");
   await say(answerOf(3, "pass", { tab: "other", number: 2 }));
   run(4, "pass", { tab: "other", number: 3 });
-  assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1", "run 2", "done 3", "run 4"]]);
+  assert.deepEqual([actionsOf(asked), shown], [["swap a"], ["run 1", "run 2", "done 3", "run 4"]]);
 });
 
 test("a slow run is no sign of where Back has led: nothing is asked until that is shown", async () => {
@@ -241,9 +242,9 @@ test("a slow run is no sign of where Back has led: nothing is asked until that i
   await say(answerOf(3, "pass", { number: 3 }));
   server.forget();
   run(2, "pass", { number: 2 });
-  assert.deepEqual([actsOf(asked), shown], [["swap a"], ["run 1", "done 3"]]);
+  assert.deepEqual([actionsOf(asked), shown], [["swap a"], ["run 1", "done 3"]]);
   run(1, "pass", { number: 4 });
-  assert.deepEqual([actsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 1 }]);
+  assert.deepEqual([actionsOf(asked), asked[1].address], [["swap a", "nothing true"], { seed: 1 }]);
 });
 
 test("an answer for a page that has gone counts for a slow run of the page that has come", async () => {
@@ -268,7 +269,7 @@ function answered(t, status, text = "{}", templates = makeTemplates(), type = "a
       ? Promise.resolve(new Response(text, { status, headers: { "Content-Type": type } }))
       : Promise.reject(new TypeError("Failed to fetch"));
   });
-  return { asked, answer: postTo("http://a.test/acts", templates)({ acts: [["mask", "causal"]] }) };
+  return { asked, answer: postTo("http://a.test/actions", templates)({ actions: [["mask", "causal"]] }) };
 }
 
 test("what was done is posted as JSON, and the answer is read", async t => {
@@ -276,7 +277,7 @@ test("what was done is posted as JSON, and the answer is read", async t => {
   assert.deepEqual(await answer, { notices: ["a"] });
   const [[url, { method, body }]] = asked;
   const actual = [url, method, JSON.parse(body)];
-  assert.deepEqual(actual, ["http://a.test/acts", "POST", { acts: [["mask", "causal"]], templates: [] }]);
+  assert.deepEqual(actual, ["http://a.test/actions", "POST", { actions: [["mask", "causal"]], templates: [] }]);
 });
 
 test("the server is told which templates are here, and asked again by who lacks the parts of one", async t => {

@@ -24,7 +24,7 @@ from patience import PATIENCE_SECONDS
 from tab import at, becomes, cell, expect, grid, parameters, pick, step_is, to_page
 from visitor import Visitor
 
-from attnviz.app.browser_tabs import MAX_ACTS_BYTES, MAX_LINE_BYTES
+from attnviz.app.browser_tabs import MAX_ACTIONS_BYTES, MAX_LINE_BYTES
 from attnviz.classroom.requests import MAX_BYTES, MAX_SPEAKER_BYTES
 from attnviz.core.limits import MAX_CHARACTERS, MAX_FILE_BYTES
 from attnviz.lessons.lesson import LESSONS
@@ -108,7 +108,7 @@ def test_a_browser_is_given_one_seat_and_stays_with_one_process(site):
 
 
 def test_without_cookies_a_session_and_what_is_done_in_it_have_one_process(site):
-    paths = ("/acts", "/arrays", "/_stcore/stream")
+    paths = ("/actions", "/arrays", "/_stcore/stream")
     seats = []
     for browser in range(12):
         for path in paths:
@@ -262,16 +262,16 @@ def test_of_messages_to_a_class_nginx_takes_as_much_as_the_app(site):
 
 
 def process(is_lost):
-    """A stand-in for a process that knows no tab, or is lost with each action; `acts` are those that it has read."""
+    """A stand-in for a process that knows no tab, or is lost with each action; `actions` are those that it has read."""
 
     class Process(BaseHTTPRequestHandler):
-        protocol_version, acts = "HTTP/1.1", []
+        protocol_version, actions = "HTTP/1.1", []
 
         def do_GET(self):
             self.answer(200, b"ok")
 
         def do_POST(self):
-            self.acts.append(self.rfile.read(int(self.headers["Content-Length"])))
+            self.actions.append(self.rfile.read(int(self.headers["Content-Length"])))
             if is_lost:
                 self.close_connection = True
             else:
@@ -298,15 +298,15 @@ def test_an_act_with_which_a_process_is_lost_is_asked_of_another(nginx, tmp_path
             threading.Thread(target=server.serve_forever).start()
         address = started.enter_context(fronted(tmp_path, [each.server_port for each in servers]))
         browsers = iter(range(100))
-        while not lost.acts:  # each browser is led to one of the two
+        while not lost.actions:  # each browser is led to one of the two
             act = f'{{"tab": "{next(browsers)}"}}'.encode()
-            assert asked(f"{address}/acts", act, **{"User-Agent": act.decode()})[::2] == (404, b"no such tab")
-    assert answering.acts[-1:] == lost.acts, "it was read by both"
+            assert asked(f"{address}/actions", act, **{"User-Agent": act.decode()})[::2] == (404, b"no such tab")
+    assert answering.actions[-1:] == lost.actions, "it was read by both"
 
 
 def test_of_acts_nginx_takes_as_much_as_the_app(site):
-    assert asked(f"{site.address}/acts", data=b"0" * MAX_ACTS_BYTES)[0] == 400, "the app was asked, and read it"
-    status, _, body = asked(f"{site.address}/acts", data=b"0" * (MAX_ACTS_BYTES + 4_000))
+    assert asked(f"{site.address}/actions", data=b"0" * MAX_ACTIONS_BYTES)[0] == 400, "the app was asked, and read it"
+    status, _, body = asked(f"{site.address}/actions", data=b"0" * (MAX_ACTIONS_BYTES + 4_000))
     assert (status, b"nginx" in body) == (413, True)
     line = b"0" * MAX_LINE_BYTES + b"\n"
     assert asked(f"{site.address}/arrays", data=line + b"0" * MAX_FILE_BYTES)[0] == 400

@@ -32,7 +32,7 @@ pytest.importorskip("resource")  # /proc tells which files a server has open
 
 pytestmark = pytest.mark.slow
 
-FILES_OF_A_TAB = 5  # three of its session, its websocket, and a connection for acts
+FILES_OF_A_TAB = 5  # three of its session, its websocket, and a connection for actions
 OPTIONS = ["--server.address", "127.0.0.1", "--server.headless", "true", "--server.disconnectedSessionTTL", "1"]
 
 
@@ -162,7 +162,7 @@ def test_a_choice_is_heard_where_it_holds_an_option(server, bystander):
     run(pick())
 
 
-HEAD = f"POST /acts HTTP/1.1\r\nX: {MARKER}\r\nHost: "
+HEAD = f"POST /actions HTTP/1.1\r\nX: {MARKER}\r\nHost: "
 
 
 def test_half_an_act_and_one_of_another_page_harm_nobody(server, bystander):
@@ -171,10 +171,10 @@ def test_half_an_act_and_one_of_another_page_harm_nobody(server, bystander):
             half.sendall(f"{HEAD}{server.host}\r\n{ending}".encode())
     for origin, status in (({"Origin": "http://evil.example"}, "403"), ({}, "400|404")):
         with pytest.raises(urllib.error.HTTPError, match=status):
-            server.fetch("/acts", method="POST", data=json.dumps({"tab": MARKER}).encode(), headers=origin)
+            server.fetch("/actions", method="POST", data=json.dumps({"tab": MARKER}).encode(), headers=origin)
 
 
-def test_acts_of_any_kind_harm_nobody(server, bystander):
+def test_actions_of_any_kind_harm_nobody(server, bystander):
     async def do():
         async with server.visitor("sentence=a+b") as visitor:
             before = visitor.query

@@ -5,18 +5,21 @@ import sys
 from pathlib import Path
 
 RECORD = json.loads((Path(__file__).parents[1] / "data" / "replay.json").read_text("utf-8"))
-"""What was done: of each request the view of the page, and the acts."""
+"""What was done: of each request the view of the page, and the actions."""
 
 
 def replayed():
     """The answers to what is in the record."""
-    from attnviz.contract.answer import ActsRequest
+    from attnviz.contract.answer import ActionsRequest
     from attnviz.scene.actions.session import Session, answer_to
     from attnviz.scene.scene import FIRST_VISIT
 
     session = Session(FIRST_VISIT)
     look = "?step=softmax&cell=1.2.1.1.1"
-    return [answer_to(session, ActsRequest("a tab", session.address, look, view, acts, [])) for view, acts in RECORD]
+    return [
+        answer_to(session, ActionsRequest("a tab", session.address, look, view, actions, []))
+        for view, actions in RECORD
+    ]
 
 
 if __name__ == "__main__":

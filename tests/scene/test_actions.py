@@ -1,4 +1,4 @@
-"""Acts: each does what its name says where it means something, and nothing elsewhere; anything may come with it."""
+"""Actions: each does what its name says where it means something, and nothing elsewhere; anything may come with it."""
 
 import json
 from dataclasses import replace
@@ -102,7 +102,7 @@ DOES = {
     "flip": (PASSES, "attention[0,1,0]", lambda scene: scene),
     "need": (PASSES, "attention[0,1,0]", lambda scene: scene),
 }
-"""Of each act: in which kinds of scene it means something, what comes with it, and the scene that it makes of one."""
+"""Of each action: the kinds of scene in which it means something, a message, and the scene that it makes of one."""
 
 SAYS = {
     "seed": ReplyNotes(seed=" 7"),
@@ -112,7 +112,7 @@ SAYS = {
     "need": ReplyNotes(heads=(0,)),
     "pair": ReplyNotes(seed=""),
 }
-"""What the answer has besides, of acts that have it say something."""
+"""What the answer has besides, of actions that have it say something."""
 
 
 def other_way_round(sentence):
@@ -147,8 +147,8 @@ def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source)
 
 
 def test_a_causal_window_begins_with_two_keys_and_a_size_that_was_set_stays():
-    def seen(scene, *acts):
-        for name, value in acts:
+    def seen(scene, *actions):
+        for name, value in actions:
             scene = apply_action(scene, name, value).scene
         assert parse(query(scene)).scene.options == scene.options
         return scene.options.mask, scene.options.mask_size
@@ -184,7 +184,7 @@ MEANINGLESS = {
         "replace": [["1", WORD], ["unicorn", WORD], [WORD], [1, 2, 3], "1", None, {"1": WORD}, [["1"], WORD]],
     },
 }
-OF_ANOTHER_PASS = json.loads((ROOT / "tests/data/meaningless_acts.json").read_text("utf-8"))
+OF_ANOTHER_PASS = json.loads((ROOT / "tests/data/meaningless_actions.json").read_text("utf-8"))
 MEANINGLESS["own"] |= {name: [*each, None, [[[[]]]], "\ud83d\ude00" * 1000] for name, each in OF_ANOTHER_PASS.items()}
 
 

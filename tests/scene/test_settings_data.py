@@ -1,4 +1,4 @@
-"""Settings as data: each box asks for an act, what it offers is what the next answer shows, and what it shows fits."""
+"""Settings as data: each box names an action, what it offers is what the next answer shows, and what it shows fits."""
 
 import gc
 import json
@@ -19,10 +19,10 @@ from attnviz.core.settings import OPTIONS
 from attnviz.models import MODELS
 from attnviz.scene.actions.session import ACTION_NAMES, Session, apply_action
 from attnviz.scene.document import controls
-from attnviz.scene.document.reply import ClientState, reply
-from attnviz.scene.reading import has_options, reading_model
+from attnviz.scene.document.reply import reply
+from attnviz.scene.reading import has_options, normalized, reading_model
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
-from attnviz.scene.with_pass import fit_to_pass, normalized_scenes
+from attnviz.scene.with_pass import fit_to_pass
 
 KINDS = {
     "own": Scene(),
@@ -39,12 +39,9 @@ KINDS = {
 
 
 def shown(scene, notes):
-    """The settings that the answer to an act shows."""
-    return values(
-        json.loads(
-            reply(fit_to_pass(normalized_scenes(scene)[0], "There is no pass."), notes, ClientState("tab", "pass"))
-        )
-    )
+    """The settings that the answer to an action shows."""
+    without_pass = fit_to_pass(normalized(scene)[0], "There is no pass.")
+    return values(json.loads(reply(without_pass, notes, tab="tab", view="pass", number=0)))
 
 
 def listed(scene):

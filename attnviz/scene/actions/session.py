@@ -7,14 +7,14 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.analysis.audit import Audit
-from attnviz.contract.answer import ActsRequest
+from attnviz.contract.answer import ActionsRequest
 from attnviz.scene.actions.messages import ActionResult, Resolve
 from attnviz.scene.actions.passes import ACTIONS_ON_PASSES, ACTIONS_TO_NEW_PASSES
-from attnviz.scene.actions.settings import ACTIONS_ON_SETTINGS, settings_of
+from attnviz.scene.actions.settings import ACTIONS_ON_SETTINGS, allowed_actions
 from attnviz.scene.address import LOOKED_AT, parse, with_view
 from attnviz.scene.compare import furthest_apart
 from attnviz.scene.document.pass_cache import PASS_CACHE, Key, pass_key
-from attnviz.scene.document.reply import ClientState, address_of, reply
+from attnviz.scene.document.reply import address_of, reply
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.reading import normalized
 from attnviz.scene.scene import OWN_CODE, PASS_FIELDS, Scene, Upload, pinned, source_of_upload, with_uploads
@@ -29,11 +29,9 @@ def apply_action(scene: Scene, name: object, message: object, resolve: Resolve =
     """
     if not isinstance(name, str):
         return ActionResult(scene)
-    settings = settings_of(scene)
-    if name in settings:
-        changed, notes = settings[name](scene, message)
-        new = [each for each in normalized(changed)[1] if each not in normalized(scene)[1]]
-        return ActionResult(changed, replace(notes, notices=(*notes.notices, *new)))
+    on_settings = allowed_actions(scene)
+    if name in on_settings:
+        return on_settings[name](scene, message)
     if name not in ACTIONS_ON_PASSES and name not in ACTIONS_TO_NEW_PASSES:
         return ActionResult(scene)
     resolved = resolve(scene)
@@ -113,17 +111,20 @@ class Session:
         all_notes = self.notes.then(notes).then(ReplyNotes(audit=audit if key == pass_key(scene) else None))
         self.notes = self.notes.carried_over(scene)
         self.arrivals_sent, self.address = self.arrivals, address_of(scene)
-        return reply(resolved, all_notes, ClientState(tab, view, number, self.arrivals, templates))
+        return reply(resolved, all_notes, tab=tab, view=view, number=number, arrival=self.arrivals, templates=templates)
 
 
-def answer_to(session: Session, request: ActsRequest) -> bytes:
+def answer_to(session: Session, request: ActionsRequest) -> bytes:
     """Perform the requested actions and return the reply; changes the session."""
     if request.address != session.address:
         parameters = {name: text for name, text in request.address.items() if text is not None}
         session.scene = parse(parameters, session.uploads).scene
     session.scene = with_view(session.scene, request.view_params)
+    corrections = normalized(session.scene)[1]
     resolve, notes = PASS_CACHE.resolver(), ReplyNotes()
-    for name, message in request.acts:
+    for name, message in request.actions:
         notes = notes.then(session.do(name, message, resolve))
     number, resolved = session.number(), resolve(session.scene)
+    new = [each for each in normalized(session.scene)[1] if each not in corrections]
+    notes = replace(notes, notices=(*notes.notices, *new))
     return session.answer(resolved, notes, request.tab, request.view, number, request.templates)

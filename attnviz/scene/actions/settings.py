@@ -19,7 +19,7 @@ from attnviz.scene.reading import any_model_of, has_options, unknown_words, with
 from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, model_choice, parts_for_source, with_options
 
 
-def settings_of(scene: Scene) -> dict[str, Callable[[Scene, object], ActionResult]]:
+def allowed_actions(scene: Scene) -> dict[str, Callable[[Scene, object], ActionResult]]:
     """The actions that a scene allows without its pass; a worked example allows only switching to another source."""
     if scene.source in READY_MADE:
         return _OF_ALL

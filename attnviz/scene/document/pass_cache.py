@@ -16,8 +16,9 @@ from attnviz.core.trace import Trace
 from attnviz.scene.compare import other_pass
 from attnviz.scene.document.document import Body, body, document_json
 from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
+from attnviz.scene.reading import normalized
 from attnviz.scene.scene import PASS_FIELDS, Scene, is_uploaded, pinned
-from attnviz.scene.with_pass import PassOrReason, SceneWithPass, fit_to_pass, normalized_scenes, pass_or_reason
+from attnviz.scene.with_pass import SceneWithPass, fit_to_pass, pass_or_reason
 
 MAX_BYTES = 32_000_000
 MAX_PASS_BYTES = 250_000  # of numbers; a cached pass is small enough that its document has all heads
@@ -79,12 +80,13 @@ class PassCache:
 
         @lru_cache(2)
         def resolved(scene: Scene) -> SceneWithPass:
-            scenes = normalized_scenes(scene)
-            return fit_to_pass(scenes[0], *(each and original(replace(pinned(each), changes=())) for each in scenes))
+            scene, _ = normalized(scene)
+            passes = [each and original(replace(pinned(each), changes=())) for each in (scene, scene.other)]
+            return fit_to_pass(scene, *passes)
 
         return resolved
 
-    def original(self, scene: Scene) -> PassOrReason:
+    def original(self, scene: Scene) -> Trace | str:
         """The pass of a scene without hand-set numbers, or why there is none (see `pass_or_reason`)."""
         if is_uploaded(scene):
             return pass_or_reason(scene)

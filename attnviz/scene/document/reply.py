@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import get_args
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
@@ -56,37 +55,40 @@ def _off(each: StageAudit) -> str:
     return f"{each.largest_difference:.0e}" if each.largest_difference else "0"
 
 
-@dataclass(frozen=True)
-class ClientState:
-    """The tab that a reply is for, and what its browser already has."""
-
-    tab: str  # its token
-    view: str  # what its page shows of a scene, one of `PARTS`
-    number: int = 0  # larger than that of every earlier answer of the tab
-    arrival: int = 0  # changes whenever the viewer should move to the scene's selection instead of keeping its own
-    templates: Collection[str] = ()  # the names of templates whose parts it has
-
-
 PARTS = get_args(answer.View)  # what a page can show of a pass
 
 
-def reply(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> bytes:
-    """The reply for a scene with its pass, as `contract.answer` declares it; a pure function of its arguments."""
-    scene = resolved.scene
+def reply(
+    resolved: SceneWithPass,
+    notes: ReplyNotes,
+    *,
+    tab: str,
+    view: str,
+    number: int,
+    arrival: int = 0,
+    templates: Collection[str] = (),
+) -> bytes:
+    """The reply for a scene with its pass, as `contract.answer` declares it; a pure function of its arguments.
+
+    `number` is larger than that of every earlier reply to the tab; `arrival` changes whenever the viewer should move to
+    the scene's selection instead of keeping its own; `templates` are the names of those whose parts the browser has.
+    """
+    scene, part = resolved.scene, None
     seed, seed_notices = typed_seed(scene, notes)
-    part = _part(resolved, notes, client) if resolved.trace else None
+    if resolved.trace:
+        part = _part(resolved, notes, view, arrival, templates)
     return to_json(
         answer.Answer(
-            tab=client.tab,
-            view=client.view,
-            number=client.number,
+            tab=tab,
+            view=view,
+            number=number,
             settings=settings(scene, seed),
             notices=[*notes.notices, *seed_notices, *notices(resolved), *resolved.refused],
             offers=offers(resolved),
             lacks_file=lacks_file(scene),
-            by_hand=_by_hand(resolved) if client.view != "pass" else None,
+            by_hand=_by_hand(resolved) if view != "pass" else None,
             address=address_of(scene),
-            **{"pass_" if client.view == "pass" else client.view: part},
+            **{"pass_" if view == "pass" else view: part},
         )
     )
 
@@ -105,12 +107,14 @@ def _by_hand(resolved: SceneWithPass) -> list[list[str]] | None:
     return [["strong", "Set by hand:"], ["", f" {listed or 'nothing that fits this pass'}"]]
 
 
-def _part(resolved: SceneWithPass, notes: ReplyNotes, client: ClientState) -> Json | answer.Verdict | answer.Program:
-    if client.view == "audit":
+def _part(
+    resolved: SceneWithPass, notes: ReplyNotes, view: str, arrival: int, templates: Collection[str]
+) -> Json | answer.Verdict | answer.Program:
+    if view == "audit":
         return verdict(resolved.trace, notes.audit)
-    if client.view == "script":
+    if view == "script":
         return _program(resolved.trace)
-    return Json(PASS_CACHE.document_json(resolved, notes, arrival=client.arrival, templates=client.templates))
+    return Json(PASS_CACHE.document_json(resolved, notes, arrival=arrival, templates=templates))
 
 
 def _program(trace: Trace) -> answer.Program:

@@ -47,12 +47,12 @@ export interface Article {
 }
 
 /** A viewer's request for actions. */
-export interface ActsRequest {
+export interface ActionsRequest {
   tab: string;
   address: Record<string, string | null>;
   look: string;
   view: "audit" | "pass" | "script";
-  acts: Array<[unknown, unknown]>;
+  actions: Array<[unknown, unknown]>;
   templates: Array<string>;
 }
 

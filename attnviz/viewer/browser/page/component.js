@@ -166,7 +166,7 @@ const readShell = html => new DOMParser().parseFromString(html, "text/html");
 function serverAt(site) {
   if (!server) {
     const address = addressOf(window);
-    server = makeServer({ post: postTo(new URL("acts", site), templates), look: address.read });
+    server = makeServer({ post: postTo(new URL("actions", site), templates), look: address.read });
     address.onArrival(server.forget);
   }
   return server;

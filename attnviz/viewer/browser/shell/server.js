@@ -78,7 +78,7 @@ export function makeClassLine(site, templates) {
 }
 
 const MAX_BACK_MS = 3000; // how long Back waits for the page that it leads to
-const MAX_ACTS = 5; // in one request
+const MAX_ACTIONS = 5; // in one request
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // only the latest matters
 /** @type {Record<string, Record<string, string>>} state -> event -> next state */
 const NEXT = {
@@ -116,18 +116,18 @@ export function makeServer({ post, look }) {
   const flush = async () => {
     if (!is("resting") || !queue.length) return;
     clearTimeout(timer);
-    const acts = queue.splice(0, MAX_ACTS),
+    const actions = queue.splice(0, MAX_ACTIONS),
       { tab, address, view } = current;
     becomes("asked");
-    const answer = await post({ tab, address, look: look(), view, acts }).catch(refused);
+    const answer = await post({ tab, address, look: look(), view, actions }).catch(refused);
     const isWanted = is("asking");
     becomes("answered");
-    if (isWanted) take(answer, acts, view);
+    if (isWanted) take(answer, actions, view);
     else flush();
   };
-  const take = (answer, acts, view) => {
+  const take = (answer, actions, view) => {
     if (!answer) {
-      queue.unshift(...acts);
+      queue.unshift(...actions);
       again(RETRY_MS);
       return;
     }

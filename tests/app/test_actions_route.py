@@ -18,9 +18,9 @@ from posts import answer, new_tab, post, said
 from test_viewer import JSON, MEANT
 
 from attnviz.app import browser_tabs, page_scene, streamlit_private
-from attnviz.app.browser_tabs import ACTS_PATH, MAX_ACTS_BYTES, MAX_WAIT_SECONDS
-from attnviz.contract.answer import MAX_ACTS, read_request
-from attnviz.contract.base import RequestError
+from attnviz.app.browser_tabs import ACTIONS_PATH, MAX_ACTIONS_BYTES, MAX_WAIT_SECONDS
+from attnviz.contract.answer import MAX_ACTIONS, ActionsRequest
+from attnviz.contract.base import RequestError, received
 from attnviz.scene.actions.session import ACTION_NAMES
 from attnviz.scene.document import pass_cache
 from attnviz.scene.document.reply import PARTS
@@ -51,7 +51,7 @@ def test_an_action_is_answered_with_the_scene_that_it_makes(tab):
 
 
 def test_the_routes_are_there_wherever_the_app_is_mounted(tab):
-    assert ask(APP, "/a/course" + ACTS_PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
+    assert ask(APP, "/a/course" + ACTIONS_PATH, "POST", body=said(tab, ("mask", "causal"))).status == 200
     assert tab.session.scene.options.mask == "causal"
     for name, script in SCRIPTS.items():
         found = ask(APP, "/a/course" + script.path)
@@ -95,6 +95,15 @@ def test_a_page_gets_its_view_and_no_other_part(tab, view):
     assert found["view"] == view
     assert answer(tab, ("nothing", True), view=view)["notices"] == [], "a notice is sent once"
     assert answer(tab, ("sentence", ""), view=view)[view] is None
+
+
+def test_a_setting_that_is_mended_after_an_action_is_said_once(tab):
+    answer(tab, ("initialiser", "whole"))
+    before = tab.session.address
+    (notice,) = answer(tab, ("sentence", "one two three four five"), ("mask", "causal"))["notices"]
+    assert notice.startswith("initialiser=whole needs 3 or 4 words")
+    assert answer(tab, ("mask", "none"))["notices"] == []
+    assert answer(tab, ("sentence", "five words in all here"), address=before)["notices"] == [notice]
 
 
 def test_runs_and_actions_share_one_scene():
@@ -179,17 +188,17 @@ def test_slopes_that_fail_are_not_computed_with_every_answer_that_follows(tab, m
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
 def test_nothing_is_done_but_by_a_post(tab, method):
-    answered = ask(APP, ACTS_PATH, method, body=said(tab, ("mask", "causal")))
+    answered = ask(APP, ACTIONS_PATH, method, body=said(tab, ("mask", "causal")))
     assert (answered.status, answered.headers["allow"]) == (405, "POST")
     assert tab.session.scene == BEFORE
 
 
 @pytest.mark.parametrize("token", ["0" * 32, "", "before the first run"])
 def test_a_tab_that_is_not_there_is_not_found(tab, token):
-    acts = said(tab, ("mask", "causal")) if token.startswith("before") else said(tab, ("mask", "causal"), tab=token)
+    actions = said(tab, ("mask", "causal")) if token.startswith("before") else said(tab, ("mask", "causal"), tab=token)
     if token.startswith("before"):
         tab.session = None
-    answered = post(acts)
+    answered = post(actions)
     assert (answered.status, "knows no such tab" in answered.text) == (404, True)
 
 
@@ -199,7 +208,7 @@ WRONG = {
     "look": [None, 1, {}, ["?a=b"], "&".join(f"a{n}=" for n in range(200))],
     "view": [None, 0, True, "", "passes", ["pass"], {}],
     "templates": [None, {}, "a", [1], [["a"]]],
-    "acts": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]], [{"mask": "a"}], [["mask", 1]] * 21],
+    "actions": [None, {}, "mask", ["mask"], [["mask"]], [["mask", "a", "b"]], [{"mask": "a"}], [["mask", 1]] * 21],
 }
 
 
@@ -213,7 +222,7 @@ def is_refused(answered, of=""):
 @pytest.mark.parametrize(("part", "value"), [(part, value) for part, values in WRONG.items() for value in values])
 def test_a_part_of_another_type_is_refused_without_effect(tab, part, value):
     # the tab is read before all else
-    rule = "of its tab" if part == "tab" else "{tab, address, look, view, acts, templates}. "
+    rule = "of its tab" if part == "tab" else "{tab, address, look, view, actions, templates}. "
     is_refused(post(said(tab, ("mask", "causal"), **{part: value})), rule)
     assert tab.session.scene == BEFORE
 
@@ -245,7 +254,7 @@ def test_what_is_no_request_of_a_viewer_is_refused(tab):
 )
 def test_half_a_character_is_read_as_a_mark_and_all_else_as_it_is(tab, written, read):
     body = said(tab, ("sentence", "here")).replace(b'"here"', written.encode())
-    assert read_request(body).acts == [("sentence", read)]
+    assert received(body, ActionsRequest).actions == [("sentence", read)]
     post(body)
     assert tab.session.scene.sentence == read
     answer(tab, look="?step=\ud800", address={"\udc00": "\ud800"})
@@ -262,25 +271,25 @@ async def test_more_than_a_viewer_ever_sends_is_refused_and_no_longer_read():
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": ACTS_PATH, "headers": [], "query_string": b""}
-    await browser_tabs.acts_route().handle(scope, endless, send)
+    scope = {"type": "http", "method": "POST", "path": ACTIONS_PATH, "headers": [], "query_string": b""}
+    await browser_tabs.actions_route().handle(scope, endless, send)
     assert sent[0]["status"] == 400
-    assert len(read) == MAX_ACTS_BYTES // 1_000 + 1
+    assert len(read) == MAX_ACTIONS_BYTES // 1_000 + 1
 
 
 def test_a_viewer_sends_as_many_actions_at_once_as_are_read():
-    assert f"const MAX_ACTS = {MAX_ACTS};" in module("server").read_text("utf-8")
+    assert f"const MAX_ACTIONS = {MAX_ACTIONS};" in module("server").read_text("utf-8")
 
 
 def test_what_is_sent_for_no_tab_is_not_parsed(tab, monkeypatch):
     read = []
 
-    def refused(body):
+    def refused(body, _):
         read.append(body)
         raise RequestError("What is asked here is a page's own. Reload the page.")
 
-    monkeypatch.setattr(browser_tabs, "read_acts", refused)
-    for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * MAX_ACTS_BYTES, b"[" * MAX_ACTS_BYTES):
+    monkeypatch.setattr(browser_tabs, "received", refused)
+    for body in (said(tab, tab="0" * 32), said(tab, tab=1), b" " * MAX_ACTIONS_BYTES, b"[" * MAX_ACTIONS_BYTES):
         assert post(body).status in (400, 404)
     assert read == []
     is_refused(post(said(tab)))
@@ -298,7 +307,7 @@ async def test_a_request_that_is_cut_off_has_no_effect():
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": ACTS_PATH, "headers": [(b"host", b"[::1]")]}
+    scope = {"type": "http", "method": "POST", "path": ACTIONS_PATH, "headers": [(b"host", b"[::1]")]}
     await APP(scope, receive, send)
     assert sent[0]["status"] == 400
     assert tab.session.scene == BEFORE
@@ -312,7 +321,7 @@ def test_nobody_passes_for_another_tab(tab):
     assert tab.session.scene == BEFORE
 
 
-PART = st.sampled_from(["tab", "address", "look", "view", "acts", "templates"])
+PART = st.sampled_from(["tab", "address", "look", "view", "actions", "templates"])
 LISTS = st.lists(
     st.tuples(st.sampled_from(ACTION_NAMES) | JSON, MEANT | st.text(alphabet=["a", "\ud800", "\u202e"])), max_size=3
 )
@@ -352,7 +361,7 @@ def waiting(tab, monkeypatch):
     may_end, begun = threading.Event(), []
 
     def answered(session, request):
-        begun.append((request.tab, request.acts))
+        begun.append((request.tab, request.actions))
         assert request.tab == tab.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
@@ -360,16 +369,16 @@ def waiting(tab, monkeypatch):
     return SimpleNamespace(may_end=may_end, begun=begun)
 
 
-def sent(tab, *acts):
-    return asked(APP, ACTS_PATH, "POST", body=said(tab, *acts))
+def sent(tab, *actions):
+    return asked(APP, ACTIONS_PATH, "POST", body=said(tab, *actions))
 
 
-async def answered_meanwhile(waiting, blocked, *acts):
+async def answered_meanwhile(waiting, blocked, *actions):
     """The answers to a person's actions while those of others wait, how many had begun by then, and all answers."""
     tasks = [asyncio.create_task(each) for each in blocked]
     while not waiting.begun:
         await asyncio.sleep(0)
-    answers = [(await each).status for each in acts]
+    answers = [(await each).status for each in actions]
     n_begun = len(waiting.begun)
     waiting.may_end.set()
     return answers, n_begun, [each.status for each in await asyncio.gather(*tasks)]
@@ -381,7 +390,7 @@ async def test_actions_of_one_tab_are_answered_in_turn_and_other_tabs_do_not_wai
     blocked = [sent(busy, ("sentence", word)) for word in "abc"]
     found = await answered_meanwhile(waiting, blocked, sent(tab, ("sentence", "z")))
     assert found == ([200], 2, [200] * 3)
-    assert [acts[0][1] for _, acts in waiting.begun] == ["a", "z", "b", "c"]
+    assert [actions[0][1] for _, actions in waiting.begun] == ["a", "z", "b", "c"]
 
 
 @in_loop

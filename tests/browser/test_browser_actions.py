@@ -7,7 +7,7 @@ import pytest
 from server import free_port, served
 from tab import (
     IDLE,
-    acts_held,
+    actions_held,
     at,
     becomes,
     cell,
@@ -63,7 +63,7 @@ def test_another_word_and_another_setting_leave_the_keyboard_the_step_and_the_nu
     tab.told.clear()
     sentence(page).press("End")
     sentence(page).press_sequentially(" mice")
-    becomes(page, lambda: tab.acts[-1:], [["sentence", WORDS]])  # three words are there before the last is whole
+    becomes(page, lambda: tab.actions[-1:], [["sentence", WORDS]])  # three words are there before the last is whole
     tab.settled()
     words_are(page, WORDS)
     becomes(page, lambda: parameters(page), {"sentence": WORDS, "step": "scores"})
@@ -89,19 +89,19 @@ def test_what_is_typed_is_done_before_what_is_picked_next_and_arrives_whole_and_
     first = start(trace, "scores")
     value = trace["scores"].value[0, first.query, first.key]
     expect(heading(page, f"= {digits(value)}")).to_be_visible()
-    becomes(page, lambda: tab.acts, [["sentence", WORDS], ["mask", "causal"]])
+    becomes(page, lambda: tab.actions, [["sentence", WORDS], ["mask", "causal"]])
     expect(sentence(page)).to_have_value(WORDS)
     picked_is(page, "Mask", "causal")
 
-    tab.acts.clear()
+    tab.actions.clear()
     told = "one two three four five six seven"
     typed(sentence(page), told, delay=15)
     words_are(page, told)
     expect(sentence(page)).to_have_value(told)
     expect(sentence(page)).to_be_focused()
-    becomes(page, lambda: tab.acts[-1:], [["sentence", told]])
+    becomes(page, lambda: tab.actions[-1:], [["sentence", told]])
     tab.settled()
-    names, texts = zip(*tab.acts, strict=True)
+    names, texts = zip(*tab.actions, strict=True)
     assert set(names) == {"sentence"}
     assert [len(text) for text in texts] == sorted({len(text) for text in texts})
     assert all(told.startswith(text) for text in texts)
@@ -112,7 +112,7 @@ def test_back_right_after_a_setting_shows_the_one_before_and_another_theme_leave
     page = tab.open(at(sentence=WORDS, step="scores", cell="1.3.2.1.1"))
     pick(page, "d_model", "16")
     expect(heading(page, score(d_model=16))).to_be_visible()
-    with acts_held(page):
+    with actions_held(page):
         pick(page, "Heads", "4")
         page.go_back()
         expect(heading(page, score())).to_be_visible()
@@ -128,7 +128,7 @@ def test_back_right_after_a_setting_shows_the_one_before_and_another_theme_leave
     n_entries = page.evaluate("history.length")
     page.evaluate("performance.now = () => 1e9")  # so much later that writing the address is a step of the history
     page.emulate_media(color_scheme="dark")
-    becomes(page, lambda: tab.acts[-1:], [["nothing", True]])  # Streamlit has drawn anew what its last run had given
+    becomes(page, lambda: tab.actions[-1:], [["nothing", True]])  # Streamlit has drawn anew what its last run had given
     tab.settled()
     picked_is(page, "Mask", "causal")
     assert (parameters(page)["mask"], page.evaluate("history.length")) == ("causal", n_entries)
