@@ -10,8 +10,7 @@ from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.steps.answer import verdict
 from attnviz.scene.address import parse
-from attnviz.scene.compare import other_pass
-from attnviz.scene.document import document as scene_document
+from attnviz.scene.document.document import document_json
 from attnviz.scene.document.encoding import template_of, to_json
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.with_pass import fit_to_pass, pass_or_reason, starts
@@ -36,10 +35,7 @@ def document(fitted, *, arrival=0, **asked):
 
 def document_bytes(fitted, *, arrival=0, **asked):
     """The document of a scene, byte for byte; with that of the pass beside it, if it has one."""
-    given, a = {"arrival": arrival}, fitted.other
-    if a:
-        given |= {"other": other_pass(a, fitted, document_bytes(a)), "other_trace": a.trace}
-    return scene_document.document_json(scene_document.body(fitted, ReplyNotes(**asked)), fitted, **given)
+    return document_json(fitted, ReplyNotes(**asked), arrival=arrival)
 
 
 def whole(given):

@@ -15,11 +15,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.app import streamlit_private
-from attnviz.app.browser_tabs import actions_route, arrays_route
-from attnviz.app.lesson_routes import moment_route, talk_route
+from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH, answer_actions, answer_arrays
+from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, answer_moment, answer_talk
 from attnviz.app.log import BugReports, quiet_loggers
-from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, configured_policy
-from attnviz.app.scripts import PageScript, script_route
+from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, policy
+from attnviz.app.scripts import SCRIPT_PATH, PageScript, answer_script
 from attnviz.classroom import room_route
 from attnviz.classroom.room_entry import ROOMS
 
@@ -80,23 +80,23 @@ async def background(work: Coroutine) -> AsyncIterator[None]:
 
 
 def routes() -> list[BaseRoute]:
-    """The routes besides the pages; none starts a session."""
+    """The routes besides the pages, wherever the app is mounted; none starts a session."""
     rooms = room_route.routes()  # first: the lessons' route would match /room/moment too
-    return [
-        Route("/healthz", _healthy),
-        *rooms,
-        script_route(),
-        actions_route(),
-        arrays_route(),
-        moment_route(),
-        talk_route(),
-    ]
+    ours = (
+        (SCRIPT_PATH, answer_script, "GET"),
+        (ACTIONS_PATH, answer_actions, "POST"),
+        (ARRAYS_PATH, answer_arrays, "POST"),
+        (MOMENT_PATH, answer_moment, "GET"),
+        (TALK_PATH, answer_talk, "POST"),
+    )
+    anywhere = [Route("/{base:path}" + path[1:], respond, methods=[method]) for path, respond, method in ours]
+    return [Route("/healthz", _healthy), *rooms, *anywhere]
 
 
 def middleware() -> list[Middleware]:
     """The middleware in front of Streamlit, outermost first."""
     layers = (BugReports, Hosts, AllowedPaths, PageScript, Messages)
-    return [Middleware(Headers, configured_policy()), *map(Middleware, layers)]
+    return [Middleware(Headers, policy()), *map(Middleware, layers)]
 
 
 @asynccontextmanager

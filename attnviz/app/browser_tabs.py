@@ -15,7 +15,6 @@ from weakref import WeakValueDictionary
 import streamlit as st
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
 from attnviz.app.log import log_bug
 from attnviz.articles.pieces import text
@@ -122,12 +121,8 @@ _TAB_OF_REQUEST = re.compile(rb'{"tab": ?"(\w*)"')  # without a known tab, the r
 _REFUSED_ACTIONS = "What is asked here is a page's own, of its tab and of a bounded size. Reload the page."
 
 
-def actions_route() -> Route:
-    """The route of a viewer's actions."""
-    return Route(f"/{{base:path}}{ACTIONS_PATH[1:]}", _actions, methods=["POST"])  # wherever the app is mounted
-
-
-async def _actions(request: Request) -> Response:
+async def answer_actions(request: Request) -> Response:
+    """The response to a viewer's actions."""
     try:
         body = await read_body(request, MAX_ACTIONS_BYTES)
     except (TooLargeError, ClientDisconnect):
@@ -169,12 +164,8 @@ _BUSY = "One file of a tab is compared at once; this one is sent again in a mome
 _TOO_LARGE = f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has more."
 
 
-def arrays_route() -> Route:
-    """The route of uploaded files."""
-    return Route(f"/{{base:path}}{ARRAYS_PATH[1:]}", _arrays, methods=["POST"])  # wherever the app is mounted
-
-
-async def _arrays(request: Request) -> Response:
+async def answer_arrays(request: Request) -> Response:
+    """The response to an uploaded file."""
     pieces = request.stream()
     try:
         line, start = await _first_line(pieces)

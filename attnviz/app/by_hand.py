@@ -26,13 +26,13 @@ def resolved(shown: PageScene) -> SceneWithPass:
     try:
         MODEL.tokens(shown.scene.sentence)
     except SettingsError as error:
-        return SceneWithPass(shown.scene_now, None, None, refused=(str(error),))
+        return SceneWithPass(shown.session.scene, None, None, refused=(str(error),))
     return shown
 
 
 def update(setter: SceneSetter, **parts: object) -> None:
     """Change parts of the scene in a callback; it switches to this model if it uses another."""
-    if setter.scene_now.source != SOURCE:
+    if setter.session.scene.source != SOURCE:
         parts = door_to(SOURCE, MODEL.task.examples[0][1]) | parts
     setter.update(**parts)
 
@@ -47,7 +47,7 @@ def ask(shown: PageScene, resolved: SceneWithPass) -> None:
 
 
 def _typed(setter: SceneSetter) -> None:
-    update(setter, sentence=setter.value("string"))
+    update(setter, sentence=st.session_state["string"])
 
 
 NOTHING, OWN = "Nothing", "One number of your choice"
@@ -96,17 +96,17 @@ def _on_change(shown: PageScene) -> dict[str, Any]:
 
 def _set(setter: SceneSetter) -> None:
     """Set the number that the boxes choose; a row or column that is too large becomes the last one."""
-    name, row, column = map(setter.value, ("matrix", "row", "column"))
+    name, row, column = (st.session_state[key] for key in ("matrix", "row", "column"))
     if name not in MATRICES or not isinstance(row, int) or not isinstance(column, int):
         return  # a forged message may hold anything
     *heads, n_rows, n_columns = MODEL.arrays[name].shape
     index = (*(0 for _ in heads), min(row, n_rows - 1), min(column, n_columns - 1))
-    _change(setter, (Change(name, index, setter.value("number")),))
+    _change(setter, (Change(name, index, st.session_state["number"]),))
 
 
 def _chosen(setter: SceneSetter) -> None:
     changes = {idea.title: idea.changes for idea in IDEAS} | {NOTHING: (), OWN: (PRESET,)}
-    idea = setter.value("idea")
+    idea = st.session_state["idea"]
     if idea in changes:  # a forged message may hold anything
         _change(setter, changes[idea])
 
@@ -115,7 +115,7 @@ def _change(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
     """Change the model, and show a part of it in which something is changed."""
     update(setter, changes=changes)
     parts = changed_parts(changes)
-    if parts and setter.value("part") not in parts:
+    if parts and st.session_state["part"] not in parts:
         setter.shows("part", parts[0])
 
 
@@ -123,7 +123,7 @@ def shown_part(shown: PageScene, changes: tuple[Change, ...]) -> str:
     """The part of the model whose matrices are shown: at first one in which something is changed."""
     if "part" not in st.session_state:
         shown.shows("part", [*changed_parts(changes), LAYER_1][0])
-    return shown.value("part")
+    return st.session_state["part"]
 
 
 def choose_part(setter: SceneSetter, chosen: Mapping[str, object]) -> None:

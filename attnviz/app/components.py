@@ -73,6 +73,6 @@ def draw_article(
 
 
 def _chosen(setter: SceneSetter, key: str, choose: Choose | None) -> None:
-    chosen = setter.value(key).get("chosen")
+    chosen = st.session_state[key].get("chosen")
     if choose and isinstance(chosen, Mapping):
         choose(setter, chosen)

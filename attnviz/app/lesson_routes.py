@@ -13,7 +13,6 @@ from urllib.parse import parse_qsl
 from msgspec import Meta
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 
 from attnviz.app.browser_tabs import OPEN, UNKNOWN
 from attnviz.classroom.http import TooLargeError, compressed_response, json_response, read_body, refusal
@@ -34,12 +33,8 @@ _LESSON_LANE = ThreadPoolExecutor(1, "moments")  # one at a time: all but the fi
 _CACHING = {"Vary": "Accept-Encoding", "Cache-Control": "public, no-cache"}  # an update changes a moment
 
 
-def moment_route() -> Route:
-    """The route of lessons' moments: `moment?lesson=masks&moment=3`."""
-    return Route(f"/{{base:path}}{MOMENT_PATH[1:]}", _moment, methods=["GET"])  # wherever the app is mounted
-
-
-async def _moment(request: Request) -> Response:
+async def answer_moment(request: Request) -> Response:
+    """The response to a request for a lesson's moment: `moment?lesson=masks&moment=3`."""
     lesson, number = (request.query_params.get(name, "") for name in ("lesson", "moment"))
     if lesson not in LESSONS:
         return PlainTextResponse(f"There is no such lesson. The lessons are {', '.join(LESSONS)}.", 404)
@@ -111,12 +106,8 @@ def _session(token: str) -> Session:
     return tab.session
 
 
-def talk_route() -> Route:
-    """The route of talks."""
-    return Route(f"/{{base:path}}{TALK_PATH[1:]}", _talk, methods=["POST"])  # wherever the app is mounted
-
-
-async def _talk(request: Request) -> Response:
+async def answer_talk(request: Request) -> Response:
+    """The response to a request about a talk."""
     try:
         body = await read_body(request, MAX_TALK_REQUEST_BYTES)
         message = received(body, TalkRequest | PageRequest | UploadsRequest | UploadsOffer)

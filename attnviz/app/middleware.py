@@ -178,16 +178,17 @@ class AllowedPaths:
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 
-def policy(frame_ancestors: str) -> str:
+def policy() -> str:
     """The content security policy: what a page may load, and which pages may embed it.
 
     Streamlit passes a component's module to the browser as a blob and writes styles into the page. Its protocol
     buffers use a WebAssembly module; without permission they are slower, and Firefox logs an error. The permission is
-    harmless: a module can do nothing that the script which compiles it can't. `frame_ancestors` are the pages that may
-    embed ours, as in the header: `'self' https://course.example.edu`.
+    harmless: a module can do nothing that the script which compiles it can't. The operator names the pages that may
+    embed ours as in the header: `'self' https://course.example.edu`. The server doesn't start if these are malformed.
     """
+    frame_ancestors = os.environ.get("ATTNVIZ_FRAME_ANCESTORS", "'self'")
     if not re.fullmatch(r"[^\s;,]+( [^\s;,]+)*", frame_ancestors):
-        raise ValueError(
+        raise SystemExit(
             "ATTNVIZ_FRAME_ANCESTORS takes origins with one space between them, as in "
             f"\"'self' https://course.example.edu\"; it is {frame_ancestors!r}."
         )
@@ -198,14 +199,6 @@ def policy(frame_ancestors: str) -> str:
         "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; "
         f"base-uri 'none'; form-action 'none'; frame-ancestors {frame_ancestors}"
     )
-
-
-def configured_policy() -> str:
-    """The policy with the operator's embedding pages; the server doesn't start if these are malformed."""
-    try:
-        return policy(os.environ.get("ATTNVIZ_FRAME_ANCESTORS", "'self'"))
-    except ValueError as error:
-        raise SystemExit(str(error)) from None
 
 
 class Headers:

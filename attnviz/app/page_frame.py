@@ -112,7 +112,7 @@ _OF_A_PASS = """
 
 def draw(shown: PageScene, title: str) -> None:
     """Draw the frame of a page that shows a pass."""
-    _draw_style_and_title(title)
+    draw_style_and_title(title)
     keep_address(shown.address, shown.address_read)
 
 
@@ -140,12 +140,7 @@ def draw_without_settings(shown: PageScene) -> None:
         st.warning("  \n".join(map(markdown, shown.notices)), icon=":material/info:")
 
 
-def draw_lessons() -> None:
-    """Draw the frame of the page of lessons."""
-    _draw_style_and_title("Lessons")
-
-
-def _draw_style_and_title(title: str) -> None:
+def draw_style_and_title(title: str) -> None:
     """Draw the style of a page with a pass, and a title for screen readers only: the menu shows it already."""
     st.html(f"<style>{_STYLE}{_OF_A_PASS}</style>")
     with st.container(key="heard_title"):

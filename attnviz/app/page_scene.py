@@ -30,20 +30,11 @@ class SceneSetter:
     session ends, so a setter holds no pass.
     """
 
-    session: Session
-
-    @property
-    def scene_now(self) -> Scene:
-        """The current scene: several callbacks may run before the page is drawn again."""
-        return self.session.scene
+    session: Session  # with the current scene: several callbacks may run before the page is drawn again
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene; the next run shows it."""
         self.session.update(**parts)
-
-    def value(self, key: str) -> object:
-        """The value of the widget with this key."""
-        return st.session_state[key]
 
     def shows(self, key: str, value: object) -> str:
         """Make the widget with this key show `value`; returns the key. An unchanged value is written too: a select box

@@ -7,7 +7,6 @@ from pathlib import Path
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.viewer.script import SCRIPTS
@@ -30,12 +29,11 @@ _END = b"</body>"
 _DROPPED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
 
 
-def script_route() -> Route:
-    """The route of a script under any hash: a page from before an update requests the old one."""
-    return Route("/{base:path}viewer/{name}-{text}.js", _script)  # wherever the app is mounted
+SCRIPT_PATH = "/viewer/{name}-{text}.js"  # under any hash: a page from before an update requests the old one
 
 
-async def _script(request: Request) -> Response:
+async def answer_script(request: Request) -> Response:
+    """The response to a request for a script."""
     script = SCRIPTS.get(request.path_params["name"])
     if script is None:
         return PlainTextResponse("There is no such script. Reload the page.", 404)

@@ -30,7 +30,7 @@ from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, parts_for_source
 
 def run_audit(shown: PageScene) -> NoReturn:
     """Audit the shown pass with a progress bar, then rerun the page: with the verdict, or because the pass changed."""
-    session, before = shown.session, pass_key(shown.scene_now)
+    session, before = shown.session, pass_key(shown.session.scene)
     n_cells = sum(stage.size for stage in shown.trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, n_done, percent = [], 0, 0

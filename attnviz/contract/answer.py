@@ -11,19 +11,12 @@ from attnviz.contract.base import ActionLink, Event, NonEmpty, Runs, Sent, Value
 from attnviz.contract.document import Document
 
 
-class ChoiceOption(Sent):
-    """An option of a list."""
+class Option(Sent):
+    """An option of a list or of a row of pills."""
 
     value: Value
     label: str
     group: str | UnsetType = UNSET  # the heading that it is listed under
-
-
-class Option(Sent):
-    """An option of a row of pills."""
-
-    value: Value
-    label: str
 
 
 class Box(Sent):
@@ -32,22 +25,17 @@ class Box(Sent):
     event: Event
     label: str
     help: str | UnsetType = UNSET  # a text shown on request
+    quiet: bool | UnsetType = UNSET  # whether its label is for screen readers only
 
 
-class QuietBox(Box, kw_only=True):
-    """A control whose label may be for screen readers only."""
-
-    quiet: bool | UnsetType = UNSET
-
-
-class Choice(QuietBox, kw_only=True, tag_field="kind", tag="choice"):
+class Choice(Box, kw_only=True, tag_field="kind", tag="choice"):
     """A choice from a list."""
 
     value: Value
-    options: Annotated[list[ChoiceOption], Meta(min_length=1)]
+    options: Annotated[list[Option], Meta(min_length=1)]
 
 
-class Text(QuietBox, kw_only=True, tag_field="kind", tag="text"):
+class Text(Box, kw_only=True, tag_field="kind", tag="text"):
     """A line of text."""
 
     value: str
@@ -64,7 +52,7 @@ class Button(Box, kw_only=True, tag_field="kind", tag="button"):
     sign: str  # shown instead of the label
 
 
-class Pills(QuietBox, kw_only=True, tag_field="kind", tag="pills"):
+class Pills(Box, kw_only=True, tag_field="kind", tag="pills"):
     """A choice from a row of pills."""
 
     value: Value | None

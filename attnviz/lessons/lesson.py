@@ -23,6 +23,7 @@ from attnviz.lessons.figures import MISTAKES, with_mistake
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.slots import SLOT, fill_slots
 from attnviz.scene.address import parse, query
+from attnviz.scene.document.document import document_json
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, Upload
@@ -196,7 +197,7 @@ def moment_data(
         ending=ending,
         worked_solution=None,
         picture=made.picture.drawn(passes) if made.picture else None,
-        document=Json(PASS_CACHE.document_json(passes.b)),
+        document=Json(document_json(passes.b, cache=PASS_CACHE)),
     )
 
 

@@ -133,14 +133,15 @@ class SceneWithPass:
     other: SceneWithPass | None = None  # the compared scene at the same step and number, if it has a pass
 
 
-def pass_of(scene: Scene) -> Trace:
-    """The pass of a scene with its painted mask and uploaded stages, without hand-set numbers. Raises a SettingsError
-    if its sentence makes none or its upload is missing, an ArrayError beyond float64.
-    """
-    trace = _without_painted_mask(scene)
-    if scene.hidden is not None:
-        trace = trace.with_mask(~scene.hidden.hidden(*_mask_shape(trace)), CUSTOM_MASK_RECIPE)
-    return trace if scene.code is None else scene.code.of(trace)
+def pass_or_reason(scene: Scene) -> Trace | str:
+    """The pass of a scene with painted mask and uploaded stages, without hand-set numbers; or why there is none."""
+    try:
+        trace = _without_painted_mask(scene)
+        if scene.hidden is not None:
+            trace = trace.with_mask(~scene.hidden.hidden(*_mask_shape(trace)), CUSTOM_MASK_RECIPE)
+        return trace if scene.code is None else scene.code.of(trace)
+    except (ArrayError, SettingsError) as error:  # an uploaded model may hold any numbers
+        return str(error)
 
 
 def _mask_shape(trace: Trace) -> tuple[int, int, int]:
@@ -167,14 +168,6 @@ def settings_of(scene: Scene) -> Settings:
     """The settings of a pass with random parameters, for as many tokens as fit."""
     sentence, context = (first_tokens(text, MAX_TOKENS) for text in (scene.sentence, scene.context))
     return Settings(sentence, context=context if context.strip() else None, **vars(scene.options))
-
-
-def pass_or_reason(scene: Scene) -> Trace | str:
-    """The pass of a scene without hand-set numbers, or the sentence that says why there is none."""
-    try:
-        return pass_of(scene)
-    except (ArrayError, SettingsError) as error:  # an uploaded model may hold any numbers
-        return str(error)
 
 
 def resolve(scene: Scene) -> SceneWithPass:

@@ -16,8 +16,8 @@ from attnviz.checks.uploads import UserStages
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted
-from attnviz.scene.compare import furthest_apart, other_pass
-from attnviz.scene.document.document import body, document_json
+from attnviz.scene.compare import furthest_apart
+from attnviz.scene.document.document import document_json
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import Scene, pinned
 from attnviz.scene.with_pass import SceneWithPass
@@ -132,7 +132,7 @@ def _page_of(trace: Trace | Comparison) -> Page:
     title = _title(trace)
     scene = replace(Scene(sentence=title, view="sheet"), **view_params)
     a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None
-    document = _document(SceneWithPass(scene, trace, trace, other=a), ReplyNotes(whole=True))
+    document = document_json(SceneWithPass(scene, trace, trace, other=a), ReplyNotes(whole=True))
     result = Page(title, filled(document, f"{title} – attnviz"))
     if result.n_bytes > USUAL_BYTES:
         warnings.warn(
@@ -141,12 +141,6 @@ def _page_of(trace: Trace | Comparison) -> Page:
             stacklevel=4,
         )
     return result
-
-
-def _document(resolved: SceneWithPass, notes: ReplyNotes) -> bytes:
-    a = resolved.other
-    others = a and {"other": other_pass(a, resolved, document_json(body(a, notes), a)), "other_trace": a.trace}
-    return document_json(body(resolved, notes), resolved, **(others or {}))
 
 
 def _title(trace: Trace) -> str:

@@ -271,8 +271,8 @@ async def test_more_than_a_viewer_ever_sends_is_refused_and_no_longer_read():
     async def send(message):
         sent.append(message)
 
-    scope = {"type": "http", "method": "POST", "path": ACTIONS_PATH, "headers": [], "query_string": b""}
-    await browser_tabs.actions_route().handle(scope, endless, send)
+    scope = {"type": "http", "method": "POST", "path": ACTIONS_PATH, "headers": [(b"host", b"[::1]")]}
+    await APP(scope | {"query_string": b""}, endless, send)
     assert sent[0]["status"] == 400
     assert len(read) == MAX_ACTIONS_BYTES // 1_000 + 1
 

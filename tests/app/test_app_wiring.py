@@ -21,7 +21,6 @@ from attnviz.app.middleware import (
     AllowedPaths,
     Headers,
     answers_to,
-    configured_policy,
     is_allowed,
     policy,
     same_origin,
@@ -131,7 +130,7 @@ def test_zip_bombs_and_pickles_are_refused_unread_and_never_stored(method):
 def test_every_answer_has_the_headers():
     for path in ("/", "/healthz", "/_stcore/metrics"):
         headers = ask(APP, path).headers
-        assert headers["content-security-policy"] == policy("'self'")
+        assert headers["content-security-policy"] == policy()
         assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
     assert ask(APP, "/", host="evil.example").headers["x-content-type-options"] == "nosniff"
 
@@ -213,7 +212,7 @@ def test_each_cookie_that_is_set_is_named_where_security_is_told():
 
 
 def test_no_script_runs_but_streamlits_own_and_components():
-    scripts = re.search(r"script-src ([^;]*)", policy("'self'"))[1].split()
+    scripts = re.search(r"script-src ([^;]*)", policy())[1].split()
     assert scripts[:3] == ["'self'", "blob:", "'wasm-unsafe-eval'"]
     assert scripts[3:]
     assert all(each.startswith("'sha256-") for each in scripts[3:])
@@ -221,7 +220,7 @@ def test_no_script_runs_but_streamlits_own_and_components():
 
 def test_a_course_page_may_embed_the_app(monkeypatch):
     monkeypatch.setenv("ATTNVIZ_FRAME_ANCESTORS", "'self' https://course.example.edu")
-    headers = ask(Headers(PlainTextResponse("a page"), configured_policy()), "/").headers
+    headers = ask(Headers(PlainTextResponse("a page"), policy()), "/").headers
     assert headers["content-security-policy"].endswith("frame-ancestors 'self' https://course.example.edu")
 
 

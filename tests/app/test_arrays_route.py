@@ -131,7 +131,7 @@ def is_pair(piece):
 
 def everyones():
     """The keys of what is cached for everyone."""
-    return set(pass_cache.PASS_CACHE._cache._entries)
+    return set(pass_cache.PASS_CACHE._entries)
 
 
 def test_inputs_and_weights_alone_are_a_pass_of_their_own_whose_numbers_are_attends(tab):

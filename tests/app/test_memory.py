@@ -19,7 +19,7 @@ def nothing_before():
     gc.freeze()
     gc.disable()
     with pytest.MonkeyPatch.context() as without_cache:  # whose passes are bounded in bytes and no session's
-        without_cache.setattr(PASS_CACHE._cache, "_room", 0)
+        without_cache.setattr(PASS_CACHE, "room", 0)
         yield
     gc.enable()
     gc.unfreeze()

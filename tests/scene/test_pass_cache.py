@@ -44,11 +44,11 @@ def seeded(seed):
 
 
 def sent(cache, scene, notes=None, arrival=0):
-    return cache.document_json(cache.resolved(scene), notes or ReplyNotes(), arrival=arrival)
+    return document_json(cache.resolved(scene), notes or ReplyNotes(), arrival=arrival, cache=cache)
 
 
 def is_cached(cache, scene):
-    return ("pass", pass_key(scene)) in cache._cache._entries
+    return ("pass", pass_key(scene)) in cache._entries
 
 
 def size():
@@ -235,8 +235,7 @@ def test_parameters_are_sent_once_for_all_words():
     assert first.parameters == other.parameters
     fitted = resolve(replace(of_model("microgpt"), sentence="kay"))
     sent = [
-        len(document_json(other, fitted, templates=(other.template.name, *have)))
-        for have in ((), (first.parameters.name,))
+        len(document_json(fitted, templates=(other.template.name, *have))) for have in ((), (first.parameters.name,))
     ]
     assert sent[1] < 0.6 * sent[0], sent
 

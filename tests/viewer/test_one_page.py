@@ -21,7 +21,7 @@ from tab import becomes, cell, expect, frames
 from attnviz import OwnArraysError, Parameters, Settings, attend, compare, page, show, trace_of
 from attnviz.core.changes import parse_change
 from attnviz.models import MODELS
-from attnviz.scene.document.document import body, document_json
+from attnviz.scene.document.document import document_json
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.scene.with_pass import resolve
 from attnviz.viewer import bundle
@@ -88,7 +88,7 @@ def test_buttons_that_need_a_server_say_that_there_is_none(offline):
 def first_visit():
     """The page that the app's button writes of a first visit, but for what a browser adds."""
     fitted = resolve(FIRST_VISIT)
-    return bundle.filled(document_json(body(fitted), fitted), "a first visit")
+    return bundle.filled(document_json(fitted), "a first visit")
 
 
 @pytest.mark.slow

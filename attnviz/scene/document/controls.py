@@ -57,7 +57,7 @@ def _settings(scene: Scene, seed: str) -> answer.Settings:
         examples = ((text, label) for label, text in model.examples)
         line = [_sentence(scene), _pills("example", "Examples", examples, scene.sentence, quiet=True)]
         if len(model.seeds) > 1:
-            seeds = [answer.ChoiceOption(value=each, label=model.seed_label(each)) for each in model.seeds]
+            seeds = [answer.Option(value=each, label=model.seed_label(each)) for each in model.seeds]
             line.append(_box(answer.Choice, "model_seed", "Seed", value=scene.model_seed, options=seeds))
         more = _words(model)
     return answer.Settings(line=[_sources(scene), *line], more=more)
@@ -133,7 +133,7 @@ def _sources(scene: Scene) -> answer.Choice:
     if scene.source in _OWN:
         groups["Your own numbers"] = [(scene.source, _OWN[scene.source])]
     options = [
-        answer.ChoiceOption(value=source, label=title, group=group)
+        answer.Option(value=source, label=title, group=group)
         for group, listed in groups.items()
         for source, title in listed
     ]
@@ -159,7 +159,7 @@ def _option(scene: Scene, name: str, label: str = "") -> answer.Switch | answer.
     label = label or option.label
     if option.is_switch:
         return _box(answer.Switch, name, label, value=value)
-    options = [answer.ChoiceOption(value=each, label=str(each)) for each in allowed_values(scene, name)]
+    options = [answer.Option(value=each, label=str(each)) for each in allowed_values(scene, name)]
     return _box(answer.Choice, name, label, value=value, options=options)
 
 

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec.structs import asdict
+from msgspec import structs
 
 from attnviz.analysis.flips import flips
 from attnviz.analysis.gradients import gradients
@@ -29,12 +29,13 @@ from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.wording import setting
 from attnviz.models.model import Model
-from attnviz.scene.compare import pairs_of
+from attnviz.scene.compare import other_pass, pairs_of
 from attnviz.scene.document.continuing import next_data
-from attnviz.scene.document.encoding import Json, Template, parameters_of, template_of, to_json
+from attnviz.scene.document.encoding import Json, parameters_of, template_of, to_json
+from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, n_bytes_of, pass_key
 from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
 from attnviz.scene.reading import has_options, reading_model, source_name
-from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, model_choice
+from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, is_uploaded, model_choice
 from attnviz.scene.with_pass import SceneWithPass, n_typed, picked, selected, starts
 
 _ALWAYS = ("d_model", "n_heads", "mask", "seed")
@@ -78,20 +79,9 @@ OWN_NAME_LINK = ActionLink(event="source", value=OWN, label="Try your own senten
 class Body(NamedTuple):
     """A document without selection and arrival: identical for everyone who opens the pass."""
 
-    template: Template  # all that doesn't depend on the numbers
-    parameters: Template  # the parameters' numbers
+    template: contract.SentShape  # all that doesn't depend on the numbers
+    parameters: contract.SentParameters  # the parameters' numbers
     parts: Mapping[str, Json]  # the parts of the document that are in neither
-
-    @property
-    def n_bytes(self) -> int:
-        """The bytes of all of its JSON parts."""
-        parts = (self.template.parts, self.parameters.parts, *self.parts.values())
-        return sum(memoryview(each).nbytes for each in parts)
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """The names of its templates."""
-        return self.template.name, self.parameters.name
 
 
 def body(resolved: SceneWithPass, notes: ReplyNotes = NO_NOTES) -> Body:
@@ -100,28 +90,53 @@ def body(resolved: SceneWithPass, notes: ReplyNotes = NO_NOTES) -> Body:
     """
     parts = _numbers(resolved, notes)
     parameters, parts.stages = parameters_of(resolved.trace, parts.stages)
-    encoded = {name: Json(to_json(part)) for name, part in asdict(parts).items()}
+    encoded = {name: Json(to_json(part)) for name, part in structs.asdict(parts).items()}
     return Body(template_of(resolved.trace), parameters, encoded)
 
 
+def _cached_body(resolved: SceneWithPass, notes: ReplyNotes, cache: PassCache) -> Body:
+    scene = resolved.scene
+    is_private = scene.changes or is_uploaded(scene) or n_bytes_of(resolved.original) > MAX_PASS_BYTES
+    if is_private or notes.asks:
+        return body(resolved, notes)
+    key = ("document", pass_key(scene), scene.drawing)
+    made = cache.get(key)
+    if made is None:
+        made = body(resolved)
+        encoded = (made.template.parts, made.parameters.parts, *made.parts.values())
+        cache.put(key, made, sum(memoryview(each).nbytes for each in encoded))
+    return made
+
+
 def document_json(
-    body: Body,
     resolved: SceneWithPass,
+    notes: ReplyNotes = NO_NOTES,
     *,
     arrival: int = 0,
     templates: Collection[str] = (),
-    other: contract.SentOther | None = None,
-    other_trace: Trace | None = None,
+    cache: PassCache | None = None,
 ) -> bytes:
-    """The complete document around a body."""
+    """The document of a scene as JSON, with the compared pass if there is one. With a cache, the pass has to be the one
+    that `resolve` makes of the scene.
+    """
+    made, a = _cached_body(resolved, notes, cache) if cache else body(resolved, notes), resolved.other
+    other = None
+    if a is not None:
+        of_a = ReplyNotes(heads=notes.heads, queries=notes.queries, whole=notes.whole)
+        known = (*templates, made.template.name, made.parameters.name)
+        other = other_pass(a, resolved, document_json(a, of_a, templates=known, cache=cache))
+    template, parameters = (
+        structs.replace(each, parts=None) if each.name in templates else each
+        for each in (made.template, made.parameters)
+    )
     return to_json(
         contract.SentDocument(
-            template=contract.SentShape(**body.template.sent(templates)),
-            parameters=contract.SentParameters(**body.parameters.sent(templates)),
-            where=where(resolved.scene, resolved.trace, other_trace),
+            template=template,
+            parameters=parameters,
+            where=where(resolved.scene, resolved.trace, a and a.trace),
             arrival=arrival,
             other=other,
-            **body.parts,
+            **made.parts,
         )
     )
 

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from attnviz.contract.document import LayerOfModel, Palette, PassParameters, PassShape, Words
+from attnviz.contract.document import (
+    LayerOfModel,
+    Palette,
+    PassParameters,
+    PassShape,
+    SentParameters,
+    SentShape,
+    Words,
+)
 from attnviz.contract.stages import StageNumbers, StageValues
 from attnviz.core.operations.scores import Scale
 from attnviz.core.trace import Trace, cached_by_template
@@ -18,31 +26,21 @@ from attnviz.explain.payload import stages, step_data
 from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE, map_of
 from attnviz.explain.steps import nearest, steps_of
 
+SentTemplate = TypeVar("SentTemplate", SentShape, SentParameters)
 Json = msgspec.Raw  # already encoded JSON, embedded unchanged in other data
 
 # data as JSON that every browser reads: of lists, mappings with texts as keys, texts, numbers and `Json`
 to_json = msgspec.json.Encoder().encode
 
 
-class Template(NamedTuple):
+def _named(kind: type[SentTemplate], parts: PassShape | PassParameters) -> SentTemplate:
     """Document parts shared with other documents, under a name derived from their content."""
-
-    name: str  # of equal parts the same; 16 hexadecimal digits
-    parts: Json
-
-    @classmethod
-    def of(cls, parts: PassShape | PassParameters) -> Template:
-        """The template with these parts."""
-        encoded = to_json(parts)
-        return cls(hashlib.blake2b(encoded, digest_size=8).hexdigest(), Json(encoded))
-
-    def sent(self, names: Collection[str]) -> dict[str, str | Json | None]:
-        """The template for a browser that already has those in `names`: parts are omitted if it has this one."""
-        return {"name": self.name, "parts": None if self.name in names else self.parts}
+    encoded = to_json(parts)
+    return kind(name=hashlib.blake2b(encoded, digest_size=8).hexdigest(), parts=Json(encoded))
 
 
 @cached_by_template
-def template_of(trace: Trace) -> Template:
+def template_of(trace: Trace) -> SentShape:
     """The template of a trace: everything except its numbers."""
     steps, scores = steps_of(trace), trace.layers[0].trace.axes("scores")
     query, key = (next(axis.labels for axis in scores if axis.name == name) for name in ("query", "key"))
@@ -53,7 +51,8 @@ def template_of(trace: Trace) -> Template:
         )
         for each in trace.layers
     ]
-    return Template.of(
+    return _named(
+        SentShape,
         PassShape(
             stages=stages(trace),
             steps=[step_data(trace, step) for step in steps],
@@ -63,18 +62,18 @@ def template_of(trace: Trace) -> Template:
             layers=layers,
             fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
             palette=Palette(negative=NEGATIVE, positive=POSITIVE, share=SHARE),
-        )
+        ),
     )
 
 
 _OF_WORDS = {"token", "context token", "query", "key"}
 
 
-def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[Template, dict[str, StageNumbers]]:
+def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[SentParameters, dict[str, StageNumbers]]:
     """The parameters' numbers as a template, and the `drawn` stages without them. Other words have the same parameters,
     and most other settings.
     """
     names = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
     without = {name: replace(drawn[name], values=UNSET) for name in names}
     parameters = PassParameters(stages={name: StageValues(values=drawn[name].values) for name in names})
-    return Template.of(parameters), {**drawn, **without}
+    return _named(SentParameters, parameters), {**drawn, **without}

@@ -8,14 +8,11 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
 from attnviz.core.trace import Trace
-from attnviz.scene.compare import other_pass
-from attnviz.scene.document.document import Body, body, document_json
-from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
 from attnviz.scene.reading import normalized
 from attnviz.scene.scene import PASS_FIELDS, Scene, is_uploaded, pinned
 from attnviz.scene.with_pass import SceneWithPass, fit_to_pass, pass_or_reason
@@ -31,12 +28,12 @@ def pass_key(scene: Scene) -> Key:
     return tuple(getattr(scene, name) for name in PASS_FIELDS)
 
 
-class LruCache:
-    """The values requested last, as many as fit into `room` bytes; thread-safe."""
+class PassCache:
+    """The passes and documents of this process that were requested last, as many as fit into `room` bytes."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, room: int = MAX_BYTES) -> None:
         self.n_bytes = 0
-        self._room = room
+        self.room = room
         self._entries: OrderedDict[Key, tuple[object, int]] = OrderedDict()  # the latest request last
         self._lock = threading.Lock()
 
@@ -50,25 +47,14 @@ class LruCache:
 
     def put(self, key: Key, value: object, n_bytes: int) -> None:
         """Store a value; evict those that were not requested for longest."""
+        n_bytes += _OBJECT_BYTES
         with self._lock:
             _, before = self._entries.pop(key, (None, 0))
             self._entries[key] = value, n_bytes
             self.n_bytes += n_bytes - before
-            while self.n_bytes > self._room:
+            while self.n_bytes > self.room:
                 _, (_, evicted) = self._entries.popitem(last=False)
                 self.n_bytes -= evicted
-
-
-class PassCache:
-    """The passes and documents cached in one process."""
-
-    def __init__(self, room: int = MAX_BYTES) -> None:
-        self._cache = LruCache(room)
-
-    @property
-    def n_bytes(self) -> int:
-        """The bytes in use."""
-        return self._cache.n_bytes
 
     def resolved(self, scene: Scene) -> SceneWithPass:
         """The scene with its pass (see `scene.with_pass.resolve`)."""
@@ -91,43 +77,16 @@ class PassCache:
         if is_uploaded(scene):
             return pass_or_reason(scene)
         key = ("pass", pass_key(scene))
-        original = self._cache.get(key)
+        original = self.get(key)
         if original is None:
             original = pass_or_reason(scene)
-            if isinstance(original, Trace) and (n_bytes := _n_bytes(original)) <= MAX_PASS_BYTES:
-                self._cache.put(key, original, n_bytes + _OBJECT_BYTES)
+            if isinstance(original, Trace) and (n_bytes := n_bytes_of(original)) <= MAX_PASS_BYTES:
+                self.put(key, original, n_bytes)
         return original
 
-    def document_json(
-        self,
-        resolved: SceneWithPass,
-        notes: ReplyNotes = NO_NOTES,
-        *,
-        arrival: int = 0,
-        templates: Collection[str] = (),
-    ) -> bytes:
-        """The document of a scene as JSON, with the compared pass if there is one."""
-        made, a = self._body(resolved, notes), resolved.other
-        if a is None:
-            return document_json(made, resolved, arrival=arrival, templates=templates)
-        body_of_a = self._body(a, ReplyNotes(heads=notes.heads, queries=notes.queries, whole=notes.whole))
-        other = other_pass(a, resolved, document_json(body_of_a, a, templates=(*templates, *made.names)))
-        return document_json(made, resolved, arrival=arrival, templates=templates, other=other, other_trace=a.trace)
 
-    def _body(self, resolved: SceneWithPass, notes: ReplyNotes) -> Body:
-        scene = resolved.scene
-        is_private = scene.changes or is_uploaded(scene) or _n_bytes(resolved.original) > MAX_PASS_BYTES
-        if is_private or notes.asks:
-            return body(resolved, notes)
-        key = ("document", pass_key(scene), scene.drawing)
-        made = self._cache.get(key)
-        if made is None:
-            made = body(resolved)
-            self._cache.put(key, made, made.n_bytes + _OBJECT_BYTES)
-        return made
-
-
-def _n_bytes(trace: Trace) -> int:
+def n_bytes_of(trace: Trace) -> int:
+    """The bytes of a pass's numbers."""
     return sum(stage.value.nbytes for stage in trace.stages)
 
 

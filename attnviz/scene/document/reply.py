@@ -15,6 +15,7 @@ from attnviz.explain.markup import coloured
 from attnviz.explain.wording import counted
 from attnviz.scene.address import PARAMETERS, VIEWERS, query
 from attnviz.scene.document.controls import settings
+from attnviz.scene.document.document import document_json
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.document.reply_notes import ReplyNotes, notices, offers, typed_seed
@@ -114,7 +115,7 @@ def _part(
         return verdict(resolved.trace, notes.audit)
     if view == "script":
         return _program(resolved.trace)
-    return Json(PASS_CACHE.document_json(resolved, notes, arrival=arrival, templates=templates))
+    return Json(document_json(resolved, notes, arrival=arrival, templates=templates, cache=PASS_CACHE))
 
 
 def _program(trace: Trace) -> answer.Program:

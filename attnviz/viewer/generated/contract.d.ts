@@ -629,7 +629,7 @@ export interface Choice {
   help?: string;
   quiet?: boolean;
   value: string | number | boolean;
-  options: Array<ChoiceOption>;
+  options: Array<Option>;
 }
 
 /** A line of text. */
@@ -652,6 +652,7 @@ export interface Button {
   event: string;
   label: string;
   help?: string;
+  quiet?: boolean;
   sign: string;
 }
 
@@ -672,6 +673,7 @@ export interface Switch {
   event: string;
   label: string;
   help?: string;
+  quiet?: boolean;
   value: boolean;
 }
 
@@ -892,17 +894,11 @@ export interface StageValues {
   values: Array<string | null>;
 }
 
-/** An option of a list. */
-export interface ChoiceOption {
-  value: string | number | boolean;
-  label: string;
-  group?: string;
-}
-
-/** An option of a row of pills. */
+/** An option of a list or of a row of pills. */
 export interface Option {
   value: string | number | boolean;
   label: string;
+  group?: string;
 }
 
 /** Random scores of one d_k: their spread and histogram, and what a softmax makes of them. */

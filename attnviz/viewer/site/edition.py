@@ -17,7 +17,7 @@ from attnviz.lessons.export import ENDINGS, exported
 from attnviz.lessons.lesson import LESSONS, contents, moments_of
 from attnviz.lessons.talk import Talk, talk_moment
 from attnviz.models import MODELS
-from attnviz.scene.document.document import body, document_json
+from attnviz.scene.document.document import document_json
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, of_model
@@ -68,7 +68,7 @@ def name_pages() -> Iterator[Page]:
 def pass_page(name: str, heading: str, scene: Scene, links: tuple[PageLink, ...] = ()) -> Page:
     """The page of a scene's pass, with links to similar pages."""
     resolved = PASS_CACHE.resolved(scene)
-    return drawn_page(name, "pass", heading, {"pass": Json(document_json(body(resolved), resolved))}, links)
+    return drawn_page(name, "pass", heading, {"pass": Json(document_json(resolved))}, links)
 
 
 ARTICLE = "what-attention-doesnt-say.html"
