@@ -25,7 +25,7 @@ def fitted_at(written, make_pass=pass_or_reason):
 
 def answer_bytes(session, view="pass", tab="tab", notes=None):
     """The answer for a session as it stands, byte for byte."""
-    return session.answer(session.resolved(), notes or ReplyNotes(), tab, view, session.number())
+    return session.reply(session.resolved(), notes or ReplyNotes(), tab, view, session.number())
 
 
 def document(fitted, *, arrival=0, **asked):

@@ -10,11 +10,11 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
-from attnviz.contract.answer import ActionsRequest
 from attnviz.contract.article import Article
+from attnviz.contract.reply import ActionsRequest
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
-from attnviz.scene.actions.session import answer_to
+from attnviz.scene.actions.session import reply_to
 from attnviz.scene.document.controls import settings
 from attnviz.scene.document.reply import PARTS
 
@@ -92,7 +92,7 @@ def did(at, act, message):
     tab, view = at.session_state["tab"], answer_of(at)["view"]
     look = urlencode(at.query_params, doseq=True)
     session = tab.session
-    answer = read(answer_to(session, ActionsRequest(tab.token, session.address, look, view, [[act, message]], [])))
+    answer = read(reply_to(session, ActionsRequest(tab.token, session.address, look, view, [[act, message]], [])))
     written = mended(at.query_params, answer["address"])
     at.query_params.clear()
     at.query_params.update(written)

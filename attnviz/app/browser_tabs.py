@@ -23,12 +23,12 @@ from attnviz.checks.uploads import UploadRequest
 from attnviz.checks.uploads import read as read_question
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.http import TooLargeError, json_response, network_of, read_body, refusal
-from attnviz.contract.answer import ActionsRequest
 from attnviz.contract.base import RequestError, received
+from attnviz.contract.reply import ActionsRequest
 from attnviz.core.errors import UnexpectedError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.core.trace import Trace
-from attnviz.scene.actions.session import Session, answer_to
+from attnviz.scene.actions.session import Session, reply_to
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.scene import OWN_CODE, OWN_PARAMETERS, Scene, parts_for_source, pinned
 
@@ -153,7 +153,7 @@ def actions_response(tab: Tab, body: bytes, postponed: Collection[str] = ()) -> 
             return PlainTextResponse(UNKNOWN, 404)
         if any(name in postponed for name, _ in request.actions):
             return None
-        return json_response(answer_to(tab.session, request))
+        return json_response(reply_to(tab.session, request))
 
 
 ARRAYS_PATH = "/arrays"

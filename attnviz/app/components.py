@@ -50,7 +50,7 @@ def draw_outlet() -> None:
 
 
 def _document(shown: PageScene, view: str) -> bytes:
-    return shown.session.answer(shown, ReplyNotes(notices=shown.notices), browser_tabs.mine().token, view, shown.number)
+    return shown.session.reply(shown, ReplyNotes(notices=shown.notices), browser_tabs.mine().token, view, shown.number)
 
 
 Choose = Callable[[SceneSetter, Mapping[str, object]], None]

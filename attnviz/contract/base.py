@@ -81,5 +81,5 @@ def received(body: bytes, kind: type[Message]) -> Message:
 
 
 def _well_formed(body: bytes) -> bytes:
-    """Replace escaped lone surrogates by U+FFFD: an answer that quotes one could not be encoded."""
+    """Replace escaped lone surrogates by U+FFFD: a reply that quotes one could not be encoded."""
     return _ESCAPES.sub(lambda match: rb"\ufffd" if match[1] else match[0], body)

@@ -12,11 +12,11 @@ from pathlib import Path
 from msgspec import NODEFAULT, inspect
 
 from attnviz.contract import lesson
-from attnviz.contract.answer import ActionsRequest, Answer
 from attnviz.contract.article import Article
 from attnviz.contract.base import ORDINALS
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.document import SentDocument
+from attnviz.contract.reply import ActionsRequest, SceneReply
 from attnviz.contract.view_params import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL
@@ -25,7 +25,16 @@ FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
 OF_CLASSES = (ClassNow, OwnNow, Seat, Led, Offer)
 OF_TALKS = (lesson.SuggestedQuestions, lesson.OpenedTalk, lesson.ShownUploads, lesson.WrittenFile, lesson.WrittenPage)
 # the messages to and from the browser
-MESSAGES = (Answer, lesson.Moment, lesson.LessonsPage, Article, ActionsRequest, *OF_CLASSES, *OF_TALKS, SentDocument)
+MESSAGES = (
+    SceneReply,
+    lesson.Moment,
+    lesson.LessonsPage,
+    Article,
+    ActionsRequest,
+    *OF_CLASSES,
+    *OF_TALKS,
+    SentDocument,
+)
 _HEAD = "// Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.\n"
 
 

@@ -93,24 +93,13 @@ def _with_read(scene: Scene, name: str, text: str, notices: list[str]) -> Scene:
 
 def _value(name: str, text: str, notices: list[str]) -> object:
     """The value of a parameter, or an error with a notice of what is used instead."""
+    if name in _CHOICES:
+        return _choice(name, text)
     match name:
         case "sentence" | "context":
             return _sentence(name, text, notices)
-        case "step":
-            if (id_ := find(text)) is None:
-                raise SettingsError(f"There's no step called “{clean(text[:40])}”; showing {STEPS[0].title}.")
-            return id_
-        case "cell":
-            return Selection.parse(text)
         case "stage" | "picked":
             return text
-        case "hidden":
-            try:
-                return CustomMask.parse(text)
-            except SettingsError as error:
-                raise SettingsError(f"{error} No mask is painted.") from None
-        case "changes":
-            return _changes(text, notices)
         case "code":
             if text != OWN_CODE:
                 raise SettingsError(f"code is {OWN_CODE!r} or isn't there; got {text[:40]!r}, and is left out.")
@@ -134,7 +123,19 @@ def _value(name: str, text: str, notices: list[str]) -> object:
             except ValueError:
                 rule = "draw is a temperature, a top_k, a top_p and a seed that are offered, as 1,0,1,7"
                 raise SettingsError(f"{rule}; got {text[:40]!r}, so the most probable comes next.") from None
-    return _choice(name, text)
+        case "changes":
+            return _changes(text, notices)
+        case "hidden":
+            try:
+                return CustomMask.parse(text)
+            except SettingsError as error:
+                raise SettingsError(f"{error} No mask is painted.") from None
+        case "cell":
+            return Selection.parse(text)
+        case "step":
+            if (id_ := find(text)) is None:
+                raise SettingsError(f"There's no step called “{clean(text[:40])}”; showing {STEPS[0].title}.")
+            return id_
 
 
 def _choice(name: str, text: str) -> str:

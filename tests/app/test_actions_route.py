@@ -19,8 +19,8 @@ from test_viewer import JSON, MEANT
 
 from attnviz.app import browser_tabs, page_scene, streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, MAX_ACTIONS_BYTES, MAX_WAIT_SECONDS
-from attnviz.contract.answer import MAX_ACTIONS, ActionsRequest
 from attnviz.contract.base import RequestError, received
+from attnviz.contract.reply import MAX_ACTIONS, ActionsRequest
 from attnviz.scene.actions.session import ACTION_NAMES
 from attnviz.scene.document import pass_cache
 from attnviz.scene.document.reply import PARTS
@@ -129,7 +129,7 @@ def test_a_later_scene_has_a_larger_number_whatever_made_it(monkeypatch):
 def test_a_run_that_read_an_older_scene_has_a_smaller_number_than_an_action_meanwhile(tab):
     number, read = tab.session.number(), tab.session.resolved()
     done = answer(tab, ("mask", "causal"))
-    late = json.loads(tab.session.answer(read, ReplyNotes(), tab.token, "pass", number))
+    late = json.loads(tab.session.reply(read, ReplyNotes(), tab.token, "pass", number))
     assert (values(late)["mask"], values(done)["mask"]) == ("none", "causal")
     assert late["number"] < done["number"]
 
@@ -365,7 +365,7 @@ def waiting(tab, monkeypatch):
         assert request.tab == tab.token or may_end.wait(PATIENCE_SECONDS)
         return b"{}"
 
-    monkeypatch.setattr(browser_tabs, "answer_to", answered)
+    monkeypatch.setattr(browser_tabs, "reply_to", answered)
     return SimpleNamespace(may_end=may_end, begun=begun)
 
 

@@ -159,7 +159,7 @@ def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_conne
 
 
 BEHIND = {
-    "/actions": (browser_tabs, "answer_to"),
+    "/actions": (browser_tabs, "reply_to"),
     "/arrays": (browser_tabs, "_comparison"),
     "/talk": (lesson_routes, "reply"),
     "/moment?lesson=masks&moment=1": (lesson_routes, "_compressed_moment"),

@@ -10,15 +10,14 @@ RECORD = json.loads((Path(__file__).parents[1] / "data" / "replay.json").read_te
 
 def replayed():
     """The answers to what is in the record."""
-    from attnviz.contract.answer import ActionsRequest
-    from attnviz.scene.actions.session import Session, answer_to
+    from attnviz.contract.reply import ActionsRequest
+    from attnviz.scene.actions.session import Session, reply_to
     from attnviz.scene.scene import FIRST_VISIT
 
     session = Session(FIRST_VISIT)
     look = "?step=softmax&cell=1.2.1.1.1"
     return [
-        answer_to(session, ActionsRequest("a tab", session.address, look, view, actions, []))
-        for view, actions in RECORD
+        reply_to(session, ActionsRequest("a tab", session.address, look, view, actions, [])) for view, actions in RECORD
     ]
 
 

@@ -19,8 +19,8 @@ from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
-from attnviz.contract.answer import Answer
 from attnviz.contract.document import Document
+from attnviz.contract.reply import SceneReply
 from attnviz.contract.typescript import generated, structs_of
 from attnviz.core.changes import Change
 from attnviz.core.stage import name_in_layer, split_layer
@@ -29,7 +29,7 @@ from attnviz.explain.change_sentences import steepest
 from attnviz.explain.flips import FAILED
 from attnviz.explain.payload import chunks
 from attnviz.scene.actions.session import Session
-from attnviz.scene.document.document import heads_to_send, slopes
+from attnviz.scene.document.document import document_json, heads_to_send, slopes
 from attnviz.scene.document.encoding import template_of
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
@@ -119,7 +119,7 @@ def answers():
 @of_each("view", [*PARTS])
 @of_each("name", [*ANSWERED])
 def test_every_answer_is_as_it_is_declared(name, view):
-    msgspec.convert(answers()[f"{name}: {view}"], Answer, str_keys=True)
+    msgspec.convert(answers()[f"{name}: {view}"], SceneReply, str_keys=True)
 
 
 def test_what_is_declared_is_asked_for_and_nothing_else_is_allowed():
@@ -131,12 +131,12 @@ def test_what_is_declared_is_asked_for_and_nothing_else_is_allowed():
         whole | {"pass": whole["pass"] | {"stages": {"Not a name": whole["pass"]["stages"]["x"]}}},
     ):
         with pytest.raises(msgspec.ValidationError):
-            msgspec.convert(broken, Answer, str_keys=True)
+            msgspec.convert(broken, SceneReply, str_keys=True)
 
 
 def test_nothing_is_declared_that_is_never_sent():
     sent = {key for each in (*documents().values(), *answers().values()) for key in keys(each)}
-    declared = {field.encode_name for struct in structs_of(Answer) for field in struct.fields}
+    declared = {field.encode_name for struct in structs_of(SceneReply) for field in struct.fields}
     of_names = {"listed", "about"}  # which take a second (`test_continuation`)
     assert declared - of_names <= sent
 
@@ -202,6 +202,13 @@ def test_a_large_pass_is_sent_head_by_head_and_stays_under_5_MB():
     more = document(fitted, whole=True)
     assert more["stages"]["scores"]["values"][7] is not None
     assert len(json.dumps(more)) <= 5_000_000
+
+
+def test_a_compared_pass_shares_its_template_and_has_the_heads_that_are_requested():
+    fitted = resolve(replace(LARGE, other=replace(LARGE, options=replace(LARGE.options, seed=6))))
+    of_a = json.loads(document_json(fitted, ReplyNotes(whole=True)))["other"]["document"]
+    assert of_a["template"]["parts"] is None
+    assert None not in of_a["stages"]["scores"]["values"]
 
 
 def test_the_head_in_focus_and_the_one_asked_for_last_are_always_sent():

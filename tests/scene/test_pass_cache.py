@@ -57,7 +57,10 @@ def size():
     return cache.n_bytes
 
 
-@pytest.mark.parametrize("scene", [FIRST_VISIT, OWN, Scene(source="002 multihead")], ids=["first", "own", "example"])
+PAIR = replace(OWN, other=pinned(FIRST_VISIT))
+
+
+@pytest.mark.parametrize("scene", [FIRST_VISIT, OWN, Scene(source="002 multihead"), PAIR])
 def test_a_cached_document_is_the_one_that_would_be_made_anew(scene):
     cache = PassCache()
     for number in range(3):

@@ -234,6 +234,8 @@ def test_a_training_that_is_not_there_becomes_the_nearest_and_the_last_checkpoin
     last = len(MODELS["mirror"].checkpoints(2)) - 1
     nearest_seed = replace(of_model("mirror"), model_seed=2)
     assert parse({"model": "mirror", "seed": "42"}).scene == nearest_seed
+    compared = pinned(replace(nearest_seed, model_seed=42))
+    assert resolve(Scene(other=compared)).scene.other == pinned(nearest_seed), "as a compared one does"
     for checkpoint in (last, last + 1):
         assert parse({"model": "mirror", "seed": "2", "checkpoint": str(checkpoint)}).scene == nearest_seed
     assert parse({"model": "mirror", "checkpoint": str(last - 1)}).scene.checkpoint == last - 1

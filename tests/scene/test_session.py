@@ -41,16 +41,6 @@ def test_an_answer_is_the_same_whatever_was_asked_before():
             assert reply(PASS_CACHE.resolved(scene), ReplyNotes(), **client) == first
 
 
-def test_what_an_act_says_is_said_after_it_and_not_again():
-    session = Session(Scene())
-    session.do("n_heads", 8)
-    notices = session.do("d_model", 9).notices
-    assert notices == ("8 heads don't divide 9: showing 9.",)
-    assert session.notes == ReplyNotes()
-    assert session.do("slopes", "output[0,0]") == ReplyNotes(slopes_of="output[0,0]")
-    assert session.notes == ReplyNotes()
-
-
 def test_a_seed_stays_as_it_was_typed_until_the_scene_has_another():
     session = Session(Scene())
     session.do("seed", " 42")

@@ -5,10 +5,10 @@ from alone import MODULES, SHEET
 from documents import answer_bytes, fitted_at
 from tab import becomes, expect, parameters, step_is
 
-from attnviz.contract.answer import ActionsRequest
 from attnviz.contract.base import received
+from attnviz.contract.reply import ActionsRequest
 from attnviz.explain import export
-from attnviz.scene.actions.session import Session, answer_to
+from attnviz.scene.actions.session import Session, reply_to
 
 pytestmark = pytest.mark.browser
 
@@ -67,7 +67,7 @@ class Site:
 
     def _answer(self, route):
         if route.request.method == "POST":
-            route.fulfill(body=answer_to(self.session, received(route.request.post_data_buffer, ActionsRequest)))
+            route.fulfill(body=reply_to(self.session, received(route.request.post_data_buffer, ActionsRequest)))
         elif route.request.url.endswith(".js"):
             route.fulfill(body=MODULES, content_type="text/javascript")
         else:

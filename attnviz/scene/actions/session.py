@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.analysis.audit import Audit
-from attnviz.contract.answer import ActionsRequest
+from attnviz.contract.reply import ActionsRequest
 from attnviz.scene.actions.messages import ActionResult, Resolve
 from attnviz.scene.actions.passes import ACTIONS_ON_PASSES, ACTIONS_TO_NEW_PASSES
 from attnviz.scene.actions.settings import ACTIONS_ON_SETTINGS, allowed_actions
@@ -96,7 +96,7 @@ class Session:
         self.notes = self.notes.then(notes).carried_over(self.scene)
         return notes
 
-    def answer(
+    def reply(
         self,
         resolved: SceneWithPass,
         notes: ReplyNotes,
@@ -114,7 +114,7 @@ class Session:
         return reply(resolved, all_notes, tab=tab, view=view, number=number, arrival=self.arrivals, templates=templates)
 
 
-def answer_to(session: Session, request: ActionsRequest) -> bytes:
+def reply_to(session: Session, request: ActionsRequest) -> bytes:
     """Perform the requested actions and return the reply; changes the session."""
     if request.address != session.address:
         parameters = {name: text for name, text in request.address.items() if text is not None}
@@ -127,4 +127,4 @@ def answer_to(session: Session, request: ActionsRequest) -> bytes:
     number, resolved = session.number(), resolve(session.scene)
     new = [each for each in normalized(session.scene)[1] if each not in corrections]
     notes = replace(notes, notices=(*notes.notices, *new))
-    return session.answer(resolved, notes, request.tab, request.view, number, request.templates)
+    return session.reply(resolved, notes, request.tab, request.view, number, request.templates)

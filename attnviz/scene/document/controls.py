@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from msgspec import UNSET
 
-from attnviz.contract import answer
+from attnviz.contract import reply as contract
 from attnviz.core.coerce import allowed, is_applicable
 from attnviz.core.integer_example import INTEGER_EXAMPLE, suits_integer_example
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
@@ -33,18 +33,18 @@ _SIZES = {
     "causal window": "Keys seen, its own counted",
 }
 _OWN = {OWN_PARAMETERS: "Your own parameters", OWN_MODEL: "Your own microgpt"}
-Kind = TypeVar("Kind", bound=answer.Box)
+Kind = TypeVar("Kind", bound=contract.Box)
 MAX_SEED_CHARACTERS = 40  # the longest seed text that is kept
 
 
-def settings(scene: Scene, seed: str = "") -> answer.Settings:
+def settings(scene: Scene, seed: str = "") -> contract.Settings:
     """The boxes of a scene: the main row, and the rarer ones; `seed` is what was typed as a seed, if anything."""
     scenes = (scene, scene.other) if scene.other else (scene,)
     is_private = any(each.upload is not None or each.code is not None for each in scenes)
     return _settings(scene, seed) if is_private else _shared_settings(scene, seed)
 
 
-def _settings(scene: Scene, seed: str) -> answer.Settings:
+def _settings(scene: Scene, seed: str) -> contract.Settings:
     line, more, model = _example(scene), [], model_choice(scene)
     if scene.source == OWN:
         context = _typed(
@@ -57,10 +57,10 @@ def _settings(scene: Scene, seed: str) -> answer.Settings:
         examples = ((text, label) for label, text in model.examples)
         line = [_sentence(scene), _pills("example", "Examples", examples, scene.sentence, quiet=True)]
         if len(model.seeds) > 1:
-            seeds = [answer.Option(value=each, label=model.seed_label(each)) for each in model.seeds]
-            line.append(_box(answer.Choice, "model_seed", "Seed", value=scene.model_seed, options=seeds))
+            seeds = [contract.Option(value=each, label=model.seed_label(each)) for each in model.seeds]
+            line.append(_box(contract.Choice, "model_seed", "Seed", value=scene.model_seed, options=seeds))
         more = _words(model)
-    return answer.Settings(line=[_sources(scene), *line], more=more)
+    return contract.Settings(line=[_sources(scene), *line], more=more)
 
 
 # the boxes of a scene without uploads: a whole class that follows one projector requests the same
@@ -86,7 +86,7 @@ def _changes_a_layer(options: Options, window_in: str) -> bool:
     return is_plain or has_global_layer(options.mask, window_in, options.layers)
 
 
-def _main_options(scene: Scene, seed: str) -> answer.Boxes:
+def _main_options(scene: Scene, seed: str) -> contract.Boxes:
     is_sized = is_applicable(scene.options, "mask_size")
     sized = [_option(scene, "mask_size", _SIZES[scene.options.mask])] if is_sized else []
     typed = {"value": seed or str(scene.options.seed), "limit": MAX_SEED_CHARACTERS, "live": False}
@@ -94,17 +94,17 @@ def _main_options(scene: Scene, seed: str) -> answer.Boxes:
         _sentence(scene),
         *(_option(scene, name) for name in ("d_model", "n_heads", "mask")),
         *sized,
-        _box(answer.Text, "seed", "Seed", **typed),
-        _box(answer.Button, "another_seed", "Another seed", sign="⚄"),
+        _box(contract.Text, "seed", "Seed", **typed),
+        _box(contract.Button, "another_seed", "Another seed", sign="⚄"),
     ]
 
 
-def _rare_options(scene: Scene) -> answer.Boxes:
+def _rare_options(scene: Scene) -> contract.Boxes:
     names = [name for name in OPTIONS if name not in _CHANGED_MOST and is_applicable(scene.options, name)]
     return [_option(scene, name) for name in names if len(allowed_values(scene, name)) > 1]
 
 
-def _words(model: PickableModel) -> answer.Boxes:
+def _words(model: PickableModel) -> contract.Boxes:
     """Notes on a model and its vocabulary; picking a word adds it to the sentence."""
     notes = (
         f"**{model.title}**",
@@ -116,13 +116,13 @@ def _words(model: PickableModel) -> answer.Boxes:
     return [*map(_note, notes), *pills]
 
 
-def _example(scene: Scene) -> answer.Boxes:
+def _example(scene: Scene) -> contract.Boxes:
     if scene.source == OWN_PARAMETERS:
         return [_note("attnviz's pass from the inputs and weights in a file, which stay in its owner's tab.")]
     return [_note(SOURCES[scene.source][1].description)] if scene.source in SOURCES else []
 
 
-def _sources(scene: Scene) -> answer.Choice:
+def _sources(scene: Scene) -> contract.Choice:
     """The select box of all sources, grouped by where their parameters come from."""
     examples = ((source, f"{example.title}: {variant.title}") for source, (example, variant) in SOURCES.items())
     groups = {
@@ -133,14 +133,14 @@ def _sources(scene: Scene) -> answer.Choice:
     if scene.source in _OWN:
         groups["Your own numbers"] = [(scene.source, _OWN[scene.source])]
     options = [
-        answer.Option(value=source, label=title, group=group)
+        contract.Option(value=source, label=title, group=group)
         for group, listed in groups.items()
         for source, title in listed
     ]
-    return _box(answer.Choice, "source", "Show", value=scene.source, options=options, quiet=True)
+    return _box(contract.Choice, "source", "Show", value=scene.source, options=options, quiet=True)
 
 
-def _sentence(scene: Scene) -> answer.Text:
+def _sentence(scene: Scene) -> contract.Text:
     """The sentence box; a model's vocabulary lets a half-typed word wait before it counts as unknown."""
     if not model_choice(scene):
         return _typed(scene, "sentence", "Sentence", "Type a sentence of your own", quiet=True)
@@ -149,31 +149,31 @@ def _sentence(scene: Scene) -> answer.Text:
     return _typed(scene, "sentence", "Sentence", model.examples[0][1], quiet=True, words=words)
 
 
-def _typed(scene: Scene, action: str, label: str, placeholder: str, **parts: object) -> answer.Text:
+def _typed(scene: Scene, action: str, label: str, placeholder: str, **parts: object) -> contract.Text:
     parts |= {"value": getattr(scene, action), "placeholder": placeholder, "limit": MAX_CHARACTERS, "live": True}
-    return _box(answer.Text, action, label, **parts)
+    return _box(contract.Text, action, label, **parts)
 
 
-def _option(scene: Scene, name: str, label: str = "") -> answer.Switch | answer.Choice:
+def _option(scene: Scene, name: str, label: str = "") -> contract.Switch | contract.Choice:
     option, value = OPTIONS[name], getattr(scene.options, name)
     label = label or option.label
     if option.is_switch:
-        return _box(answer.Switch, name, label, value=value)
-    options = [answer.Option(value=each, label=str(each)) for each in allowed_values(scene, name)]
-    return _box(answer.Choice, name, label, value=value, options=options)
+        return _box(contract.Switch, name, label, value=value)
+    options = [contract.Option(value=each, label=str(each)) for each in allowed_values(scene, name)]
+    return _box(contract.Choice, name, label, value=value, options=options)
 
 
 def _pills(
     action: str, label: str, options: Iterable[tuple[str, str]], value: str | None, **parts: bool
-) -> answer.Pills:
-    listed = [answer.Option(value=each, label=title) for each, title in options]
+) -> contract.Pills:
+    listed = [contract.Option(value=each, label=title) for each, title in options]
     present = value if any(each.value == value for each in listed) else None
-    return _box(answer.Pills, action, label, value=present, options=listed, **parts)
+    return _box(contract.Pills, action, label, value=present, options=listed, **parts)
 
 
 def _box(kind: type[Kind], action: str, label: str, **parts: object) -> Kind:
     return kind(event=action, label=label, help=_HELP.get(action) or explained(label) or UNSET, **parts)
 
 
-def _note(text: str) -> answer.Note:
-    return answer.Note(runs=runs(text))
+def _note(text: str) -> contract.Note:
+    return contract.Note(runs=runs(text))

@@ -1,7 +1,7 @@
 """The pass cache: the latest passes and documents, for the sessions that request them again.
 
-A class opens one link and follows one projector, so most of its requests repeat. A cached answer equals a new one; only
-the time differs. Hand-set numbers, single heads, gradients, large passes and uploads are never cached.
+A class opens one link and follows one projector, so most of its requests repeat. A cached document equals a new one;
+only the time differs. Hand-set numbers, single heads, gradients, large passes and uploads are never cached.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from typing import get_args
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
-from attnviz.contract import answer
+from attnviz.contract import reply as contract
 from attnviz.core.trace import Trace, cached_on_trace
 from attnviz.explain import microgpt_script
 from attnviz.explain.change_sentences import described
@@ -26,17 +26,17 @@ MAX_UNASKED_TERMS = 80_000  # the most terms audited without a request (a link o
 TERMS_PER_SECOND = 200_000  # approximate, pauses included, to estimate how long an audit takes
 
 
-def verdict(trace: Trace, requested: Audit | None) -> answer.Verdict:
+def verdict(trace: Trace, requested: Audit | None) -> contract.Verdict:
     """The audit's verdict; for a large pass, a button that runs it."""
     n = n_terms(trace)
     result = _small_audit(trace) if n <= MAX_UNASKED_TERMS else requested
     if result is None:
         seconds = counted(max(n // TERMS_PER_SECOND, 1), "second")
-        return answer.Verdict(asks=f"Recompute {n:,} terms (about {seconds})")
-    return answer.Verdict(
+        return contract.Verdict(asks=f"Recompute {n:,} terms (about {seconds})")
+    return contract.Verdict(
         agrees=result.first is None,
         sentence=f"{result.sentence(trace)}.",
-        stages=[answer.StageAudit(name=each.stage, numbers=_counts(each), off=_off(each)) for each in result.stages],
+        stages=[contract.StageAudit(name=each.stage, numbers=_counts(each), off=_off(each)) for each in result.stages],
     )
 
 
@@ -56,7 +56,7 @@ def _off(each: StageAudit) -> str:
     return f"{each.largest_difference:.0e}" if each.largest_difference else "0"
 
 
-PARTS = get_args(answer.View)  # what a page can show of a pass
+PARTS = get_args(contract.View)  # what a page can show of a pass
 
 
 def reply(
@@ -69,7 +69,7 @@ def reply(
     arrival: int = 0,
     templates: Collection[str] = (),
 ) -> bytes:
-    """The reply for a scene with its pass, as `contract.answer` declares it; a pure function of its arguments.
+    """The reply for a scene with its pass, as `contract.reply` declares it; a pure function of its arguments.
 
     `number` is larger than that of every earlier reply to the tab; `arrival` changes whenever the viewer should move to
     the scene's selection instead of keeping its own; `templates` are the names of those whose parts the browser has.
@@ -79,7 +79,7 @@ def reply(
     if resolved.trace:
         part = _part(resolved, notes, view, arrival, templates)
     return to_json(
-        answer.Answer(
+        contract.SceneReply(
             tab=tab,
             view=view,
             number=number,
@@ -110,7 +110,7 @@ def _by_hand(resolved: SceneWithPass) -> list[list[str]] | None:
 
 def _part(
     resolved: SceneWithPass, notes: ReplyNotes, view: str, arrival: int, templates: Collection[str]
-) -> Json | answer.Verdict | answer.Program:
+) -> Json | contract.Verdict | contract.Program:
     if view == "audit":
         return verdict(resolved.trace, notes.audit)
     if view == "script":
@@ -118,8 +118,8 @@ def _part(
     return Json(document_json(resolved, notes, arrival=arrival, templates=templates, cache=PASS_CACHE))
 
 
-def _program(trace: Trace) -> answer.Program:
+def _program(trace: Trace) -> contract.Program:
     torch, micro = torch_script(trace), microgpt_script.script(trace)
-    numbers = answer.File(name=microgpt_script.NAME, text=microgpt_script.numbers(trace).decode()) if micro else None
+    numbers = contract.File(name=microgpt_script.NAME, text=microgpt_script.numbers(trace).decode()) if micro else None
     others = {"torch": torch and coloured(torch), "microgpt": micro and coloured(micro), "file": numbers}
-    return answer.Program(runs=coloured(script(trace)), **others)
+    return contract.Program(runs=coloured(script(trace)), **others)

@@ -1,7 +1,7 @@
 // Made from attnviz/contract by `python -m attnviz.contract.typescript`. Change it there.
 
 /** All that the browser shows of a scene, after a page load or an action. */
-export interface Answer {
+export interface SceneReply {
   tab: string;
   number: number;
   view: "audit" | "pass" | "script";

@@ -1,4 +1,4 @@
-"""The viewer's request for actions on a scene, and the answer: all that the browser shows of the new scene."""
+"""The viewer's request for actions on a scene, and the reply: all that the browser shows of the new scene."""
 
 from __future__ import annotations
 
@@ -120,11 +120,11 @@ class Program(Sent):
     file: File | None  # the file that microgpt's program reads
 
 
-class Answer(Sent):
+class SceneReply(Sent):
     """All that the browser shows of a scene, after a page load or an action."""
 
     tab: Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
-    number: Annotated[int, Meta(ge=1)]  # counts the answers of a tab, so that a late one can be dropped
+    number: Annotated[int, Meta(ge=1)]  # counts the replies to a tab, so that a late one can be dropped
     view: View  # the view of the page; the field of this name is set, and null if the sentence makes no pass
     settings: Settings
     notices: list[NonEmpty]  # what was corrected, refused or followed, a sentence each
@@ -137,7 +137,7 @@ class Answer(Sent):
     script: Program | UnsetType | None = UNSET
 
 
-MAX_ACTIONS = 5  # the most actions in one request: those queued while the previous answer was on its way
+MAX_ACTIONS = 5  # the most actions in one request: those queued while the previous reply was on its way
 MAX_PARAMETERS = 100  # the most parameters of the browser's address
 
 
@@ -145,7 +145,7 @@ class ActionsRequest(Struct, frozen=True):
     """A viewer's request for actions."""
 
     tab: str
-    # The `address` of the answer on the screen. If that isn't the last one, Back has led to an earlier scene, and the
+    # The `address` of the reply on the screen. If that isn't the last one, Back has led to an earlier scene, and the
     # actions apply to that
     address: dict[str, str | None]
     look: str  # the query string of the browser's address, for its view parameters
