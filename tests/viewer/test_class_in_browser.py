@@ -77,7 +77,7 @@ PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><sc
             onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
         };
         shown = classBar_js.makeClassBar(speaker, location.href, {}, () => {});
-        const body = element_js.element("div"), picture = element_js.element("div", "sheet");
+        const body = element_js.h("div"), picture = element_js.h("div", { class: "sheet" });
         const name = (word) => `<th><button>${word}</button></th>`;
         picture.innerHTML = `<table class=names>${["a", "b", "c"].map(name)}</table>`;
         body.style.paddingTop = "200px";

@@ -52,12 +52,8 @@ function makeClassMenu(speaker, showCode) {
   const handOver = async () => {
     const offer = await speaker.handOver();
     if (!offer) return;
-    const code = h("strong", {}, offer.code);
-    handOverLine.replaceChildren(
-      "On the other device, open this site with ",
-      code,
-      " as its path, within five minutes.",
-    );
+    const code = [h("strong", {}, offer.code), " as its path, within five minutes."];
+    handOverLine.replaceChildren("On the other device, open this site with ", ...code);
   };
   const save = async () => {
     const text = await speaker.counts();
@@ -78,12 +74,10 @@ function makeClassMenu(speaker, showCode) {
     update(place) {
       const cells = speaker.now?.audience.pointed ?? [],
         sum = cells.reduce((total, { count }) => total + count, 0),
-        lines = cells.map(each => `${each.count} × ${nameOf(each, place)}`);
+        counts = cells.map(each => `${each.count} × ${nameOf(each, place)}`),
+        lines = counts.length ? counts : ["Nobody has pointed at a number."];
       write(opener, cells.length ? `Class · ${sum} ?` : "Class");
-      redraw(
-        pointed,
-        (lines.length ? lines : ["Nobody has pointed at a number."]).map(line => h("li", {}, line)),
-      );
+      pointed.replaceChildren(...lines.map(line => h("li", {}, line)));
     },
   };
 }

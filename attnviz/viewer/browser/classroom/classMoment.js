@@ -88,16 +88,14 @@ export function makeClassMoment({ answer, touched }) {
       isOpen = Boolean(moment.question && round?.isOpen && !isShown);
       const isWordsAlone = moment.saysWordsAlone && !isShown,
         own = moment.question ? ownAnswerRuns(moment, answered, isOpen, isShown) : [],
+        ownLines = own.map(runs => drawSentence(runs, numbers)),
         isRight = isShown && answered !== null && verdictOn(moment.question, answered).isRight,
         verdict = isShown && answered !== null ? (isRight ? "right" : "wrong") : "";
       question?.element.remove();
       body.classList.toggle("words-alone", isWordsAlone);
       textBox.classList.toggle("answered", isShown);
       status.className = `class-own verdict ${verdict}`;
-      redraw(
-        status,
-        own.map(runs => drawSentence(runs, numbers)),
-      );
+      redraw(status, ownLines);
       redraw(textBox, drawMoment(moment, "phone", { isShown, numbers, question: question?.element, verdict: status }));
       question?.update({ answer: answered, isShown, isClosed: !isOpen });
       // a phone can't show all of it; scroll once the picture is drawn
@@ -117,10 +115,6 @@ function ownAnswerRuns({ question, after }, answered, isOpen, isShown) {
   if (answered === null) return [[["", isOpen ? "Answers are anonymous." : "No more answers are taken."]]];
   const text = question.kind === "fill" ? answerText(question, answered) : question.candidates[answered].label,
     rest = isOpen ? " is your answer. You can change it until it is shown." : " is your answer.";
-  return [
-    [
-      [question.isCode ? "code" : "strong", text],
-      ["", rest],
-    ],
-  ];
+  const own = [question.isCode ? "code" : "strong", text];
+  return [[own, ["", rest]]];
 }

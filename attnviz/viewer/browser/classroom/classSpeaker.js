@@ -1,5 +1,6 @@
 // The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
 import { readStored, writeStored } from "../lesson/memory.js";
+import { makeListeners } from "../dom/element.js";
 import { RETRY_MS, isTemporary } from "../shell/ask.js";
 
 const NAME = "attnviz class";
@@ -20,10 +21,7 @@ export function makeSpeaker(line, storeOf) {
     isOpenedForPlace = number >= 0,
     pressed = /** @type {number | null} */ (null), // the count of presses when last read
     message = ""; // what went wrong
-  const listeners = new Set();
-  const notify = () => {
-    for (const each of listeners) each();
-  };
+  const { add: onChange, call: notify } = makeListeners();
   const keep = () => writeStored(storeOf, NAME, room);
   const post = body => line.post(room?.code, body, room?.key);
   function forget(why) {
@@ -138,10 +136,7 @@ export function makeSpeaker(line, storeOf) {
       forget(""); // the speaker who ended the class gets no 'class ended' notice, not even through the stream
     },
     moment: () => line.moment(room?.code, room?.seat, now?.shows),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange,
   };
 }
 

@@ -1,36 +1,25 @@
 // HTML and SVG elements, buttons and dialogs, access by the keyboard, and when code runs: once a frame, after one, or
 // once calls have settled.
 
-/** @typedef {Node | string | number | null | false | undefined} Child */
-
-/** @param {string} tag @param {string} [className] @param {string | number | null} [text] @returns {any} */
-export function element(tag, className = "", text = null) {
-  const node = document.createElement(tag);
-  if (className) node.className = className.trim();
-  if (text !== null) node.textContent = String(text); // never as markup: a person may have typed it
-  return node;
-}
+/** @typedef {Node | string | number | null | false | undefined} Child @typedef {Node | (Node | string | number)[]} TableLine */
 
 /** An element with its properties and children. `class` is its class, `style` an object; `role` and names with a dash are attributes.
  * Strings among the children are text, never markup; null, undefined and false are left out, and lists are flattened. @param {string} tag
  * @param {Record<string, any>} [props] @param {...(Child | Child[])} children @returns {any} */
 export function h(tag, props = {}, ...children) {
-  const node = element(tag, props.class);
+  const node = /** @type {any} */ (document.createElement(tag));
+  if (props.class) node.className = props.class.trim();
   for (const [name, value] of Object.entries(props)) {
     if (name === "class" || value === null || value === undefined) continue;
     if (name === "style") Object.assign(node.style, value);
     else if (name === "role" || name.includes("-")) node.setAttribute(name, value);
     else node[name] = value;
   }
-  append(node, children);
+  node.append(...present(children));
   return node;
 }
 
-function append(node, children) {
-  node.append(...present(children));
-}
-
-// The children that are there: conditions in a list leave null, undefined or false.
+/** The children that are there: conditions in a list leave null, undefined or false. @param {any[]} children @returns {any[]} */
 export const present = children =>
   children.flat().filter(child => child !== null && child !== undefined && child !== false);
 
@@ -38,36 +27,34 @@ export const present = children =>
 export function svgElement(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  append(node, children);
+  node.append(...present(children));
   return node;
 }
 
-// Sets a text if it differs: writing the same again costs a layout.
+/** Sets a text if it differs: writing the same again costs a layout. @param {Node} node @param {string} text */
 export function write(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-// A text with space for the widest of `texts`, so that nothing moves when it changes.
-export function roomy(tag, className, text, texts) {
-  const node = element(tag, className, text);
-  node.dataset.room = texts.join("\n");
-  return node;
-}
+/** A text with space for the widest of `texts`, so that nothing moves when it changes. @param {string} tag @param {string} className
+ * @param {string} text @param {string[]} texts */
+export const roomy = (tag, className, text, texts) =>
+  h(tag, { class: className, "data-room": texts.join("\n") }, text || null);
 
-// The scale that a box is drawn at. Divide what getBoundingClientRect() measures by it to get pixels of the layout.
+/** The scale that a box is drawn at. Divide what getBoundingClientRect() measures by it to get pixels of the layout. @param {any} box */
 export const scaleOf = box =>
   Math.round((100 * box.getBoundingClientRect().width) / (box.offsetWidth ?? box.clientWidth)) / 100 || 1;
 
-// What identifies an element while its box is redrawn: its action or cell, else its text.
+/** What identifies an element while its box is redrawn: its action or cell, else its text. @param {any} props */
 const identityOf = ({ dataset, textContent }) => dataset.act ?? dataset.cell ?? textContent;
 
-// Replaces a box's children and keeps the keyboard's place.
+/** Replaces a box's children and keeps the keyboard's place. @param {Element} box @param {(Child | Child[])[]} children */
 export function redraw(box, children) {
   keepingFocusIn(box, () => box.replaceChildren(...present(children)));
 }
 
 // Changes a box. If one of its elements had the focus, the one with the same identity gets it, else the current one, else the first button.
-export function keepingFocusIn(box, change) {
+export function keepingFocusIn(/** @type {any} */ box, /** @type {() => void} */ change) {
   const focused = box.getRootNode().activeElement,
     identity = box.contains(focused) ? identityOf(focused) : null;
   change();
@@ -80,15 +67,27 @@ export function keepingFocusIn(box, change) {
 export const button = (text, act = null, className = "", props = {}) =>
   h("button", { type: "button", class: className, onclick: act, ...props }, text);
 
-// Buttons for some texts, the present one pressed; act(text) is called as one is clicked. Ids are drawn by their `labels`.
-export function choice(texts, present, act, labels = {}) {
+/** Buttons for some texts, the present one pressed; act(text) is called as one is clicked. Ids are drawn by their `labels`.
+ * @param {readonly string[]} texts @param {string} present @param {(text: any) => unknown} act */
+export function choice(texts, present, act, labels = /** @type {Record<string, string>} */ ({})) {
   const buttons = texts.map(text =>
     button(labels[text] ?? text, () => act(text), "", { "aria-pressed": text === present }),
   );
   return h("span", { class: "choice" }, buttons);
 }
 
-// The middle of each element along a line, in pixels from the left of `origin`.
+/** A table of lines, each a row or the list of its cells; a text among these is a cell, too. @param {Record<string, any>} props
+ * @param {{ caption?: string | null, head?: TableLine[], rows: TableLine[], foot?: TableLine[] }} parts @returns {any} */
+export function table(props, { caption = null, head = [], rows, foot = [] }) {
+  const cellOf = (/** @type {Node | string | number} */ cell) => (typeof cell === "object" ? cell : h("td", {}, cell)),
+    lineOf = (/** @type {TableLine} */ line) => (Array.isArray(line) ? h("tr", {}, line.map(cellOf)) : line),
+    group = (/** @type {string} */ tag, /** @type {TableLine[]} */ lines) =>
+      lines.length > 0 && h(tag, {}, lines.map(lineOf));
+  const title = caption !== null && h("caption", {}, caption);
+  return h("table", props, title, group("thead", head), h("tbody", {}, rows.map(lineOf)), group("tfoot", foot));
+}
+
+/** The middle of each element along a line, in pixels from the left of `origin`. @param {any[]} elements @param {Element} origin */
 export function middlesOf(elements, origin) {
   const { left } = origin.getBoundingClientRect(),
     scale = scaleOf(origin);
@@ -98,7 +97,7 @@ export function middlesOf(elements, origin) {
   });
 }
 
-// Shows a dialog, which is in the page only while it is open.
+/** Shows a dialog, which is in the page only while it is open. @param {any} dialog @param {Element} parent */
 export function openDialog(dialog, parent) {
   if (dialog.open) return;
   parent.append(dialog);
@@ -106,7 +105,7 @@ export function openDialog(dialog, parent) {
   dialog.addEventListener("close", removeIfClosed); // added once, however often it is opened
 }
 
-// The close event fires late: the dialog may be open again.
+/** The close event fires late: the dialog may be open again. @param {{ currentTarget: any }} props */
 function removeIfClosed({ currentTarget: dialog }) {
   if (!dialog.open) dialog.remove();
 }
@@ -114,18 +113,21 @@ function removeIfClosed({ currentTarget: dialog }) {
 let count = 0;
 
 // A panel that a button opens over the page; Escape and a click elsewhere close it.
-export function makePopover(opener, className, label) {
+export function makePopover(/** @type {any} */ opener, /** @type {string} */ className, /** @type {string} */ label) {
   count += 1;
   const id = `${className}-${count}`,
     panel = h("div", { class: className, id, popover: "auto", role: "group", "aria-label": label });
   opener.popoverTargetElement = panel;
   opener.setAttribute("aria-controls", id);
   opener.setAttribute("aria-expanded", "false");
-  panel.addEventListener("toggle", ({ newState }) => opener.setAttribute("aria-expanded", String(newState === "open")));
+  panel.addEventListener("toggle", (/** @type {ToggleEvent} */ { newState }) =>
+    opener.setAttribute("aria-expanded", String(newState === "open")),
+  );
   return panel;
 }
 
-// Where a key leads from a cell in a grid of that size, or null if it leads nowhere.
+/** Where a key leads from a cell in a grid of that size, or null if it leads nowhere. @param {string} key @param {boolean} ctrl
+ * @param {number[]} all @param {number[]} all @returns {number[] | null} */
 export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   const to = new Map([
     ["ArrowUp", [row - 1, column]],
@@ -138,36 +140,38 @@ export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   return to ? [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), columns - 1)] : null;
 }
 
-// `cells` is {element, size(), positionIn(event), focus(position)}; focus() returns whether a key may move there. `acts` are
-// point(position or null), pick(position) and keyMoved(position); press(position, cell) and over(position, cell) while the pointer is
-// pressed; toggle(position), which returns whether Space does something else there.
+/** `cells` is {element, size(), positionIn(event), focus(position)}; focus() returns whether a key may move there. `acts` are point(position or
+ * null), pick(position) and keyMoved(position); press(position, cell) and over(position, cell) while the pointer is pressed; toggle(position),
+ * which returns whether Space does something else there.
+ * @param {{ element: any, size(): number[], positionIn(event: any): number[] | null, focus(position: number[]): boolean }} cells
+ * @param {Record<string, (...args: any[]) => any>} acts */
 export function listen(cells, acts) {
   const { element: box } = cells;
   let pointed = "";
-  const point = position => {
+  const point = (/** @type {number[] | null} */ position) => {
     if (String(position) === pointed) return;
     pointed = String(position);
     acts.point(position);
   };
-  box.addEventListener("pointermove", event => {
+  box.addEventListener("pointermove", (/** @type {any} */ event) => {
     point(cells.positionIn(event));
     acts.over(cells.positionIn(event), event.target);
   });
-  box.addEventListener("pointerdown", event => {
+  box.addEventListener("pointerdown", (/** @type {any} */ event) => {
     // so that a finger can move on to other cells
     if (event.target.hasPointerCapture?.(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
     if (event.button === 0) acts.press(cells.positionIn(event), event.target);
   });
   box.addEventListener("pointerleave", () => point(null));
-  box.addEventListener("focusin", event => {
+  box.addEventListener("focusin", (/** @type {any} */ event) => {
     if (event.target.matches(":focus-visible")) point(cells.positionIn(event));
   });
   box.addEventListener("focusout", () => point(null));
-  box.addEventListener("click", event => {
+  box.addEventListener("click", (/** @type {any} */ event) => {
     const position = cells.positionIn(event);
     if (position) acts.pick(position);
   });
-  box.addEventListener("keydown", event => {
+  box.addEventListener("keydown", (/** @type {any} */ event) => {
     const from = cells.positionIn(event);
     if (!from) return;
     const to = neighbour(event.key, event.ctrlKey, from, cells.size());
@@ -182,13 +186,13 @@ export function listen(cells, acts) {
   });
 }
 
-// rows() returns the current elements; keyMoved(nth) is called as a key moves to the nth of all.
-export function rovingFocus(box, rows, keyMoved = _nth => {}) {
-  box.addEventListener("focusin", ({ target }) => {
+/** rows() returns the current elements; keyMoved(nth) is called as a key moves to the nth of all. @param {any} box @param {() => any[][]} rows */
+export function rovingFocus(box, rows, keyMoved = (/** @type {number} */ _nth) => {}) {
+  box.addEventListener("focusin", (/** @type {FocusEvent} */ { target }) => {
     const all = rows().flat();
     if (all.includes(target)) setTabStop(all, target);
   });
-  box.addEventListener("keydown", event => {
+  box.addEventListener("keydown", (/** @type {any} */ event) => {
     const now = rows(),
       row = now.findIndex(each => each.includes(event.target));
     if (row < 0) return;
@@ -203,11 +207,11 @@ export function rovingFocus(box, rows, keyMoved = _nth => {}) {
   });
 }
 
-export function setTabStop(all, one) {
+export function setTabStop(/** @type {any[]} */ all, /** @type {any} */ one) {
   for (const each of all) each.tabIndex = each === one ? 0 : -1;
 }
 
-// Makes a box a tab stop while it holds more than it shows, so that keys can scroll it.
+/** Makes a box a tab stop while it holds more than it shows, so that keys can scroll it. @param {any} box */
 export function makeScroller(box) {
   const follow = () => {
     const { overflowX, overflowY } = getComputedStyle(box),
@@ -222,11 +226,58 @@ export function makeScroller(box) {
   return box;
 }
 
-const waiting = [];
+// Listeners to one event: add(listener) returns a function that removes it, call() calls all.
+export function makeListeners() {
+  const listeners = new Set();
+  return {
+    add(/** @type {(...args: any[]) => void} */ listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    call(/** @type {any[]} */ ...of) {
+      for (const listener of listeners) listener(...of);
+    },
+  };
+}
+
+/** Calls before() when the page is printed, on `paper` (an @page rule, which has no effect in a shadow tree) where that returns true, and
+ * after() afterwards. Returns a function that ends this. @param {typeof globalThis} window @param {string} paper @param {() => boolean} before
+ * @param {() => void} after */
+export function onPrint(window, paper, before, after) {
+  const { document } = window,
+    sheet = new window.CSSStyleSheet();
+  sheet.replaceSync(paper);
+  const begin = () => {
+    if (before()) document.adoptedStyleSheets.push(sheet);
+  };
+  const finish = () => {
+    after();
+    document.adoptedStyleSheets = document.adoptedStyleSheets.filter(each => each !== sheet);
+  };
+  window.addEventListener("beforeprint", begin);
+  window.addEventListener("afterprint", finish);
+  return () => {
+    window.removeEventListener("beforeprint", begin);
+    window.removeEventListener("afterprint", finish);
+    finish();
+  };
+}
+
+/** Returns a function that shows a text in a line for some time. @param {Element} line @param {number} ms @returns {(text: string) => void} */
+export function makeFlash(line, ms) {
+  let timer = 0;
+  return text => {
+    line.textContent = text;
+    clearTimeout(timer);
+    timer = setTimeout(() => line.replaceChildren(), ms);
+  };
+}
+
+const waiting = /** @type {(() => void)[]} */ ([]);
 let isComing = false; // the time for the first of them
 
-// Runs act() after the frame after the next: while a frame is drawn on the screen by other threads, the processor is theirs. Acts run
-// in order, each in a task of its own, so that another frame may come in between.
+/** Runs act() after the frame after the next: while a frame is drawn on the screen by other threads, the processor is theirs. Acts run in order,
+ * each in a task of its own, so that another frame may come in between. @param {() => void} act */
 export function afterFrame(act) {
   waiting.push(act);
   if (!isComing) requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(doNext)));
@@ -237,16 +288,16 @@ function doNext() {
   const act = waiting.shift();
   isComing = waiting.length > 0;
   if (isComing) setTimeout(doNext);
-  act();
+  act?.();
 }
 
-// Calls act() in the next frame, once, with the last arguments.
+/** Calls act() in the next frame, once, with the last arguments. @param {(...args: any[]) => void} act @returns {(...args: any[]) => void} */
 export function oncePerFrame(act) {
-  let last = null;
+  let last = /** @type {any[] | null} */ (null);
   return (...of) => {
     if (!last)
       requestAnimationFrame(() => {
-        const now = last;
+        const now = last ?? [];
         last = null;
         act(...now);
       });
@@ -255,7 +306,7 @@ export function oncePerFrame(act) {
 }
 
 // Calls act() once soon() has not been called for `ms`. now() runs a pending call at once, drop() cancels it.
-export function onceSettled(act, ms) {
+export function onceSettled(/** @type {() => void} */ act, /** @type {number} */ ms) {
   let timer = 0;
   const drop = () => {
     clearTimeout(timer);
@@ -279,9 +330,9 @@ export function onceSettled(act, ms) {
 }
 
 // Memoizes make(data, ...more) by `data` (as JSON), for its last `most` values; forget() clears it. `more` is passed on but not compared.
-export function memoLast(make, most = 1) {
+export function memoLast(/** @type {(data: any, ...more: any[]) => any} */ make, most = 1) {
   const known = new Map();
-  const now = (data, ...more) => {
+  const now = (/** @type {any} */ data, /** @type {any[]} */ ...more) => {
     const key = JSON.stringify(data);
     if (!known.has(key)) {
       if (known.size === most) known.delete(known.keys().next().value);

@@ -26,7 +26,7 @@ export function makeNumberInput(set) {
     isEdited = false;
   };
   const send = throttled(set);
-  const change = number => {
+  const change = (/** @type {number} */ number) => {
     input.value = String(number);
     send(cell, number);
   };
@@ -43,8 +43,8 @@ export function makeNumberInput(set) {
     isEdited = false;
     set(/** @type {Cell} */ (cell), number);
   };
-  input.onkeydown = event => {
-    const up = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+  input.onkeydown = (/** @type {KeyboardEvent} */ event) => {
+    const up = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : 0;
     if (event.key === "Escape" && isEdited) {
       event.stopPropagation();
       show();
@@ -54,9 +54,9 @@ export function makeNumberInput(set) {
       if (Number.isFinite(number)) change(rounded(number + up * 10 * unit, unit));
     }
   };
-  input.onpointerdown = down => {
+  input.onpointerdown = (/** @type {PointerEvent} */ down) => {
     const start = Number.isFinite(value) ? value : 0;
-    input.onpointermove = event => {
+    input.onpointermove = (/** @type {PointerEvent} */ event) => {
       const distance = event.clientX - down.clientX;
       if (!isDragged && Math.abs(distance) < SLACK_PX) return;
       if (!isDragged) input.setPointerCapture(down.pointerId);
@@ -89,23 +89,24 @@ export function makeNumberInput(set) {
   return { element: line, update };
 }
 
-// The typed number, with either kind of minus; NaN if it is none.
+/** The typed number, with either kind of minus; NaN if it is none. @param {string} text */
 const numberIn = text => Number(text.trim().replaceAll("−", "-") || Number.NaN);
+/** @param {number} number @param {number} unit */
 const rounded = (number, unit) => Number((Math.round(number / unit) * unit).toPrecision(12));
 
-// Calls at most once per PAUSE_MS, the last call included.
+/** Calls at most once per PAUSE_MS, the last call included. @param {(...args: any[]) => void} call */
 function throttled(call) {
-  let timer = null,
-    last = null;
+  let timer = 0,
+    last = /** @type {any[] | null} */ (null);
   const next = () => {
-    timer = null;
+    timer = 0;
     if (last === null) return;
     call(...last);
     last = null;
     timer = setTimeout(next, PAUSE_MS);
   };
-  return (...values) => {
+  return (/** @type {any[]} */ ...values) => {
     last = values;
-    if (timer === null) next();
+    if (!timer) next();
   };
 }

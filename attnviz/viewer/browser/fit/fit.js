@@ -6,9 +6,10 @@ const NARROW = 820; // pixels, as in the styles: a page that is not wider grows 
 const SMALL = 1200; // pixels: in one that is not wider, matrices may be scrolled
 const SCROLLBAR = 16;
 
-// Returns a function that gives the space for a step's matrices: remembered, because measuring costs a layout. draw() is called as it changes.
+/** Returns a function that gives the space for a step's matrices: remembered, because measuring costs a layout. draw() is called as it changes.
+ * @param {any} box @param {any} bars @param {any} legend @param {() => void} draw @returns {(step: unknown) => Space} */
 export function watchSpace(box, bars, legend, draw) {
-  let known = {},
+  let known = /** @type {Record<string, Space>} */ ({}),
     last = "";
   const observer = new ResizeObserver(() => {
     if (box.hidden) return;
@@ -25,8 +26,8 @@ export function watchSpace(box, bars, legend, draw) {
   };
 }
 
-// The space that a picture's bars, beside the matrices, and its legend, below them, leave in its box.
-function spaceIn(box, bars, legend) {
+/** The space that a picture's bars, beside the matrices, and its legend, below them, leave in its box. @returns {Space} */
+function spaceIn(/** @type {any} */ box, /** @type {any} */ bars, /** @type {any} */ legend) {
   const { fontFamily, fontSize } = getComputedStyle(box);
   const isPaper = Boolean(box.closest(".printed")),
     isNarrow = !isPaper && globalThis.innerWidth <= NARROW;
@@ -44,6 +45,7 @@ function spaceIn(box, bars, legend) {
   };
 }
 
+/** @param {Space} space @param {number} times @returns {Space} */
 export const scrolled = (space, times) => ({
   ...space,
   width: space.width - SCROLLBAR,
@@ -51,7 +53,7 @@ export const scrolled = (space, times) => ({
   isScrolled: true,
 });
 
-// Where the page is narrow it grows downwards, and only its width is given.
+/** Where the page is narrow it grows downwards, and only its width is given. @param {any} box @param {any} legend @param {boolean} isNarrow */
 function heightIn(box, legend, isNarrow) {
   if (isNarrow) return 1.1 * box.clientWidth;
   return box.clientHeight - 8 - (legend.classList.contains("in-corner") ? 0 : legend.offsetHeight);
@@ -77,14 +79,9 @@ const GAP = 10; // pixels
 const SIGN = 1.15,
   CAPTION = 0.85; // how large signs and captions are beside the text around
 
-// Lays out pictures for cells and letters of given sizes. A block is what a slot takes: `rows` and `columns` count its cells; `rowLabel`,
-// `columnLabel`, `before`, `after`, `sums`, `caption`, `symbol` and `digits` are widths of text in units of the font's size, 0 where there
-// is none; `rowNames` and `columnNames` are what labels say; `bands` is whether heads are named over it. Blocks in one row of a grid share
-// their upper edge, those in one column their left edge, and labels that stand there already. `layout` is {grids, beside, named}: whether
-// the grids stand beside each other, and whether "caption" or "symbol" is written over the blocks; `text` is {font, label, written}.
-// Returns {width, height, cells, titled, pictures} with them: how many cells there are across and down, and {x, y, captionWidth, bands,
-// labels, upright, all} of each block: the upper left of its cells, the width for its caption, the height of the heads' names, the room of
-// its row and its column labels, whether those of columns stand upright, and whether all labels of its rows and of its columns are there.
+/** Lays out pictures for cells and letters of given sizes. Blocks in one row of a grid share their upper edge, those in one column their left
+ * edge, and labels that stand there already. @param {Arrangement} arrangement @param {number[]} cell @param {Letters} text
+ * @param {FitOptions} options @returns {Layout} */
 function laidOut({ grids, beside, named }, cell, text, options) {
   const made = grids.map(grid => laidOutGrid(grid, cell, { ...text, named }, options));
   const shift = beside ? "x" : "y",
@@ -99,7 +96,7 @@ function laidOut({ grids, beside, named }, cell, text, options) {
     const counts = made.map(each => each.cells[axis]);
     return (axis === 0) === beside ? counts.reduce((sum, n) => sum + n, 0) : Math.max(...counts);
   });
-  return {
+  return /** @type {any} */ ({
     ...text,
     cell,
     cells,
@@ -107,9 +104,11 @@ function laidOut({ grids, beside, named }, cell, text, options) {
     [along]: from - 3 * GAP,
     [across]: Math.max(...made.map(each => each[across])),
     pictures: made.map(each => each.places),
-  };
+  });
 }
 
+/** @param {(FitBlock | null)[][]} grid @param {number[]} cell @param {Letters & { named: "caption" | "symbol" }} text
+ * @param {FitOptions} fitOptions */
 function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
   const { font, label, written, named: name } = text;
   const named = withoutRepeated(grid),
@@ -123,7 +122,7 @@ function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
     return { before, labels, n, cells: Math.max(n * cell[0], widest(blocks, name) * caption * base), after };
   });
   const rows = named.map(row => {
-    const blocks = row.filter(Boolean);
+    const blocks = row.filter(block => !!block);
     const longest = widest(blocks, "columnLabel") * label;
     const upright = longest > cell[0] - 2 && (written || cell[0] >= label);
     const labels = longest && (upright ? Math.min(longest, 6.5 * label) + 4 : 1.35 * label);
@@ -158,8 +157,8 @@ function laidOutGrid(grid, cell, text, { base, caption = CAPTION }) {
   return { places, width: xs[columns.length] - GAP, height: ys[rows.length] - GAP, cells };
 }
 
-// Labels that stand at the left in the same row, or above in the same column, are not there a second time.
-const withoutRepeated = grid =>
+/** Labels that stand at the left in the same row, or above in the same column, are not there a second time. @returns {(FitBlock | null)[][]} */
+const withoutRepeated = (/** @type {(FitBlock | null)[][]} */ grid) =>
   grid.map((row, i) =>
     row.map((block, j) => {
       if (!block) return null;
@@ -169,15 +168,17 @@ const withoutRepeated = grid =>
     }),
   );
 
-// Where each of some lengths begins when they follow one another, and where the next would.
+/** Where each of some lengths begins when they follow one another, and where the next would. @param {number[]} lengths */
 function edges(lengths) {
   const found = [0];
   for (const length of lengths) found.push(found[found.length - 1] + length + GAP);
   return found;
 }
 
+/** @param {any[]} blocks @param {string} name @returns {number} */
 const widest = (blocks, name) => Math.max(0, ...blocks.map(block => block[name]));
-const blocksOf = ({ grids }) => grids.flat(2).filter(Boolean);
+/** @param {{ grids: (FitBlock | null)[][][] }} props @returns {FitBlock[]} */
+const blocksOf = ({ grids }) => grids.flat(2).filter(block => !!block);
 
 const MIN_CELL_PX = 1; // a cell: a smaller one can't be pointed at
 const MIN_LABEL_PX = 9.4; // 7 points on paper
@@ -186,17 +187,18 @@ const FONT_STEP = 0.5; // pixels between the sizes of digits that are tried
 const WIDEST_CELL = 40,
   TALLEST_CELL = 24; // without digits
 
-// `pictures` are {grid, turns}: rows of blocks (see laidOut) or null, and whether its one row may stand as several. `options`
-// are {smallest, largest, base, labels, around, line}: font sizes of digits, that of the text around, and in units of the
-// digits' how large labels are, what is at least free beside digits and how high a line is. Returns a layout with {written, titled,
-// font, label, cell: [width, height]}: whether digits and titles are written, and the font sizes of digits and labels.
+/** The layout in which digits, or else cells, are largest. @param {FitPicture[]} pictures @param {Space} box @param {FitOptions} options
+ * @returns {Layout} */
 export function fit(pictures, box, options) {
-  const [titled, bare] = ["caption", "symbol"].map(named => fitNamed(arrangements(pictures, named), box, options));
+  const [titled, bare] = /** @type {const} */ (["caption", "symbol"]).map(named =>
+    fitNamed(arrangements(pictures, named), box, options),
+  );
   return sizeOf(bare, box) > DEAR * sizeOf(titled, box) ? bare : titled;
 }
 
+/** @param {Arrangement[]} layouts @param {Space} box @param {FitOptions} options @returns {Layout} */
 function fitNamed(layouts, box, options) {
-  const fitting = font =>
+  const fitting = (/** @type {number} */ font) =>
     layouts
       .map(layout => writtenAt(layout, Math.max(font, options.smallest), box, options))
       .find(each => isInside(each, box)); // the first, with digits of one size in all: a row, as it is read
@@ -210,19 +212,19 @@ function fitNamed(layouts, box, options) {
   );
 }
 
-// Pictures beside each other or one above the other; those that turn, as one row, as a column or as some rows.
-function arrangements(pictures, named) {
+/** Pictures beside each other or one above the other; those that turn, as one row, as a column or as some rows. @returns {Arrangement[]} */
+function arrangements(/** @type {FitPicture[]} */ pictures, /** @type {"caption" | "symbol"} */ named) {
   const turned = pictures.reduce(
     (made, { grid, turns }) =>
       made.flatMap(before => (turns ? rowsOf(grid[0]) : [grid]).map(each => [...before, each])),
-    [[]],
+    /** @type {(FitBlock | null)[][][][]} */ ([[]]),
   );
   const besides = pictures.length > 1 ? [true, false] : [true];
   return turned.flatMap(grids => besides.map(beside => ({ grids, beside, named })));
 }
 
-// A row as rows of any length, the longest first; the last may have fewer blocks.
-const rowsOf = row =>
+/** A row as rows of any length, the longest first; the last may have fewer blocks. @returns {(FitBlock | null)[][][]} */
+const rowsOf = (/** @type {(FitBlock | null)[]} */ row) =>
   row
     .map((_, left) => row.length - left)
     .map(length =>
@@ -231,16 +233,19 @@ const rowsOf = row =>
       ),
     );
 
+/** @param {{ width: number, height: number }} props @param {Space} box */
 const isInside = ({ width, height }, box) => width <= box.width && height <= box.height;
 
 // The worth of a layout: digits are worth more than any size of cells, and what is not inside is worth little.
-function sizeOf(layout, box) {
+function sizeOf(/** @type {Layout} */ layout, /** @type {Space} */ box) {
   const size = Math.sqrt(layout.cell[0] * layout.cell[1]);
   return isInside(layout, box) ? size + (layout.written ? 1000 * layout.font : 0) : size / 1000;
 }
 
+/** @param {Layout[]} layouts @param {Space} box */
 const best = (layouts, box) => layouts.reduce((one, other) => (sizeOf(other, box) > sizeOf(one, box) ? other : one));
 
+/** @param {Arrangement} layout @param {number} font @param {Space} box @param {FitOptions} options @returns {Layout} */
 function writtenAt(layout, font, box, options) {
   const digits = Math.max(...blocksOf(layout).map(block => block.digits));
   const least = [digits + options.around, options.line].map(size => Math.ceil(size * font));
@@ -256,21 +261,19 @@ function writtenAt(layout, font, box, options) {
   return isInside(wide, box) ? wide : tight;
 }
 
-function unwritten(layout, box, options) {
-  const at = (width, height) => {
+function unwritten(/** @type {Arrangement} */ layout, /** @type {Space} */ box, /** @type {FitOptions} */ options) {
+  const at = (/** @type {number} */ width, /** @type {number} */ height) => {
     const label = Math.min(Math.max(height * 0.95, MIN_LABEL_PX), 0.75 * options.base);
     return laidOut(layout, [width, height], { font: label, label, written: false }, options);
   };
   const height = greatest(TALLEST_CELL, each => at(each, each).height <= box.height);
   const width = greatest(Math.min(WIDEST_CELL, 2.5 * height), each => at(each, height).width <= box.width);
   const highest = Math.min(height, Math.max(MIN_CELL_PX, 1.6 * width)); // labels that stand upright over narrow columns need room
-  return at(
-    width,
-    greatest(highest, each => at(width, each).height <= box.height),
-  );
+  const fittingHeight = greatest(highest, each => at(width, each).height <= box.height);
+  return at(width, fittingHeight);
 }
 
-// The greatest size up to `most` that fits; MIN_CELL_PX if none does.
+/** The greatest size up to `most` that fits; MIN_CELL_PX if none does. @param {number} most @param {(size: number) => boolean} fits */
 function greatest(most, fits) {
   const size = most > MIN_CELL_PX ? largestThatFits(MIN_CELL_PX, most, fits, 0.25) : most;
   return size > 4 && size < most ? Math.floor(size) : size;
@@ -278,7 +281,8 @@ function greatest(most, fits) {
 
 const MAX_HEADS_APART = 16; // heads that stand apart
 
-// A tiling of the heads of a stage in a box {width, height, largest}, so that cells are largest, up to `largest`.
+/** A tiling of the heads of a stage in a box {width, height, largest}, so that cells are largest, up to `largest`. @param {Stage} stage
+ * @param {{ width: number, height: number, largest: number }} box @returns {Tiling} */
 export function tiling(stage, box) {
   const { shape } = stage,
     hasHeads = isHeaded(stage) || shape.length > 2; // or groups of them
@@ -287,7 +291,7 @@ export function tiling(stage, box) {
     rows = ofHead.length > 1 ? ofHead[0] : 1, // one row of a vector; of more than two axes all but the first are columns
     columns = ofHead.reduce((product, length) => product * length, 1) / rows;
   const apart = heads > MAX_HEADS_APART ? 0 : 2;
-  const sizeAt = across => {
+  const sizeAt = (/** @type {number} */ across) => {
     const down = Math.ceil(heads / across);
     const wide = (box.width - (across - 1) * apart) / (across * columns),
       high = (box.height - (down - 1) * apart) / (down * rows);
@@ -303,12 +307,12 @@ export function tiling(stage, box) {
   return { hasHeads, heads, shape, apart, rows, columns, across, cell, width, height };
 }
 
-export const tileAt = ({ across, columns, rows, cell, apart }, head) => ({
+export const tileAt = (/** @type {Tiling} */ { across, columns, rows, cell, apart }, /** @type {number} */ head) => ({
   x: (head % across) * (columns * cell + apart),
   y: Math.floor(head / across) * (rows * cell + apart),
 });
 
-export function spotOf(tiled, index) {
+export function spotOf(/** @type {Tiling} */ tiled, /** @type {number[]} */ index) {
   const { hasHeads, shape, columns, cell } = tiled,
     { x, y } = tileAt(tiled, hasHeads ? index[0] : 0),
     start = hasHeads ? 1 : 0,
@@ -316,7 +320,8 @@ export function spotOf(tiled, index) {
   return { x: x + (position % columns) * cell, y: y + Math.floor(position / columns) * cell };
 }
 
-// The index of the number at a point, in a stage; null between heads and beside them.
+/** The index of the number at a point, in a stage; null between heads and beside them. @param {Tiling} tiled @param {Stage} stage
+ * @param {{ x: number, y: number }} props @returns {number[] | null} */
 export function indexIn(tiled, { shape }, { x, y }) {
   const { hasHeads, heads, rows, columns, across, cell, apart } = tiled,
     right = Math.floor(x / (columns * cell + apart)),
@@ -324,7 +329,7 @@ export function indexIn(tiled, { shape }, { x, y }) {
     tile = tileAt(tiled, head),
     row = Math.floor((y - tile.y) / cell),
     column = Math.floor((x - tile.x) / cell),
-    isWithin = (position, length) => position >= 0 && position < length;
+    isWithin = (/** @type {number} */ position, /** @type {number} */ length) => position >= 0 && position < length;
   if (!isWithin(right, across) || !isWithin(head, heads) || !isWithin(row, rows) || !isWithin(column, columns))
     return null;
   return [...(hasHeads ? [head] : []), ...unflattened(shape.slice(hasHeads ? 1 : 0), row * columns + column)];

@@ -1,5 +1,5 @@
 // The handout of a lesson: three moments on each printed page, with their pictures and lines to write on.
-import { h } from "../dom/element.js";
+import { h, onPrint } from "../dom/element.js";
 import { drawMoment } from "./momentView.js";
 import { pictureOf } from "./momentPicture.js";
 
@@ -11,16 +11,14 @@ const LARGEST = 8.5,
 
 // Goes into `root` when the browser prints, and away afterwards. Returns {print(title, moments), end()}.
 export function makeHandout(window, root) {
-  const pages = h("div", { class: "pages handout" }),
-    paper = new window.CSSStyleSheet(); // @page rules don't work in a shadow tree
+  const pages = h("div", { class: "pages handout" });
   let request = null,
     pictures = /** @type {any[]} */ ([]);
-  paper.replaceSync(A4);
   const before = () => {
-    if (!request) return;
+    if (!request) return false;
     root.append(pages);
     pictures = drawPages(pages, request);
-    window.document.adoptedStyleSheets.push(paper);
+    return true;
   };
   const after = () => {
     for (const each of pictures) each.leave();
@@ -28,20 +26,14 @@ export function makeHandout(window, root) {
     request = null;
     pages.replaceChildren();
     pages.remove();
-    window.document.adoptedStyleSheets = window.document.adoptedStyleSheets.filter(each => each !== paper);
   };
-  window.addEventListener("beforeprint", before);
-  window.addEventListener("afterprint", after);
+  const end = onPrint(window, A4, before, after);
   return {
     print(title, moments) {
       request = { title, moments };
       window.print();
     },
-    end() {
-      window.removeEventListener("beforeprint", before);
-      window.removeEventListener("afterprint", after);
-      after();
-    },
+    end,
   };
 }
 

@@ -1,5 +1,5 @@
 // What stands around a moment: the contents, the way on, links and downloads, and the end of a talk.
-import { button, h, makePopover, redraw, write } from "../dom/element.js";
+import { button, h, makePopover, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { ID, fileNameOf, headingOf, minutesText } from "./course.js";
 import { saveFile } from "../views/download.js";
@@ -119,10 +119,7 @@ function makeFoot(state, actions) {
       editing.hidden = !isTalk || position.present;
       speaking.hidden = !(isTalk || state.lessons.length === 1) || "speaker" in position; // a page of one lesson may be a talk
       notes.update(moment?.notes ?? "");
-      redraw(
-        dots,
-        state.positions().map(({ moment: number }) => drawDot(number, position.moment)),
-      );
+      dots.replaceChildren(...state.positions().map(({ moment: number }) => drawDot(number, position.moment)));
       write(count, `${position.moment} of ${nMoments}`);
       if (box.contains(focused) && !isUsable(focused)) takeFocus();
     },

@@ -1,6 +1,6 @@
 // Questions: options and blanks to fill in, the verdict on an answer, and its working.
 import { short } from "../model/numeral.js";
-import { button, h, write } from "../dom/element.js";
+import { button, h, table, write } from "../dom/element.js";
 import { typesetInPieces } from "../dom/runs.js";
 
 // The verdict as paragraphs of runs. `answer` is a candidate's index or a number; null without an answer.
@@ -214,10 +214,7 @@ function inParts(lines) {
 }
 
 function drawTable({ heads, lines }) {
-  const head = (scope, text, name = "") => h("th", { class: name, scope }, text),
-    top = h("thead", {}, h("tr", {}, ...heads.map(([role, text]) => head("col", text, role))));
-  const rows = lines.map(([name, ...numbers]) =>
-    h("tr", {}, head("row", name), ...numbers.map(number => h("td", {}, number))),
-  );
-  return h("table", { class: heads.length ? "" : "of-names" }, heads.length > 0 && top, h("tbody", {}, rows));
+  const names = heads.map(([role, text]) => h("th", { class: role, scope: "col" }, text)),
+    rows = lines.map(([name, ...numbers]) => [h("th", { scope: "row" }, name), ...numbers]);
+  return table({ class: heads.length ? "" : "of-names" }, { head: names.length ? [names] : [], rows });
 }

@@ -5,6 +5,7 @@ import { ALL, CHOICES, COORDINATES, FORMER, PARAMETERS, PLACE, REVEAL, USUAL } f
 import { USUAL_IN_TALK } from "../../generated/where.js";
 
 // The progress of each reveal: how many cells of the selected row, and how many rows, are shown by then.
+/** @type {Record<string, Progress>} */
 const REVEALS = {
   nothing: { cells: 0, rows: 0 },
   lit: { cells: 0, rows: 0 },
@@ -14,9 +15,8 @@ const REVEALS = {
   row: { cells: Infinity, rows: 1 },
 };
 
-/** The names of a step's reveals before it is complete; where.reveal counts them, and is null when it is complete.
- * @param {Pass} pass @param {Where} where */
-export function revealsOf(pass, where) {
+// The names of a step's reveals before it is complete; where.reveal counts them, and is null when it is complete.
+export function revealsOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   if (isAsking(pass, where)) return ["asked"];
   if (isSheet(pass, where)) return Array(revealsOfBands(stepAt(pass, where)).count - 1).fill("band");
   const results = resultStages(pass, where).map(name => pass.stages.get(name));
@@ -37,15 +37,15 @@ function isAsking(pass, where) {
   return where.present && isOfSheet(pass, where) && isFirst(pass, where) && Boolean(model && !model.isOpen);
 }
 
-/** @param {Pass} pass @param {Where} where */
-export function resultStages(pass, where) {
+export function resultStages(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   const results = slotsOf(stepAt(pass, where)).filter(({ result }) => result);
   return [...new Set(results.map(({ stage }) => stage))];
 }
 
-/** The numbers that are shown at a reveal: the same everywhere, and `part` more while Play is between this reveal and the next.
- * {name, isShown(stage, index), lines}: lines is how many terms are listed, null for all of them.
- * @param {Pass} pass @param {Where} where */
+/** The numbers that are shown at a reveal: the same everywhere, and `part` more while Play is between this reveal and the next. {name,
+ * isShown(stage, index), lines}: lines is how many terms are listed, null for all of them. @param {Pass} pass @param {Where} where
+ * @param {number | null} [part]
+ * @returns {{ name: string, lines: number | null, isShown(stage: string, index?: number[], array?: string): boolean }} */
 export function revealAt(pass, where, part = null) {
   if (isSheet(pass, where)) {
     const absent = toCome(pass, where);
@@ -53,7 +53,7 @@ export function revealAt(pass, where, part = null) {
   }
   if (isAsking(pass, where)) {
     const isAnswered = where.reveal === null,
-      isShown = stage => isAnswered || stage !== pass.document.model?.answers;
+      isShown = (/** @type {string} */ stage) => isAnswered || stage !== pass.document.model?.answers;
     return { name: isAnswered ? "all" : "asked", lines: null, isShown };
   }
   const name = where.reveal === null ? "all" : (revealsOf(pass, where)[where.reveal] ?? "all"),
@@ -62,19 +62,24 @@ export function revealAt(pass, where, part = null) {
   const { cells, rows } = REVEALS[name] ?? { cells: Infinity, rows: part },
     done = { cells: name === "row" && part !== null ? part : cells, rows },
     results = new Set(resultStages(pass, where));
-  return { name, lines, isShown: (stage, index) => !results.has(stage) || isDone(pass, where, stage, index, done) };
+  return {
+    name,
+    lines,
+    isShown: (stage, index = []) => !results.has(stage) || isDone(pass, where, stage, index, done),
+  };
 }
 
-/** Cells come in the order of their row, beginning with the selected one; rows likewise. @param {Pass} pass @param {Where} where */
+/** Cells come in the order of their row, beginning with the selected one; rows likewise. @param {Pass} pass @param {Where} where
+ * @param {string} stage @param {number[]} index @param {Progress} progress */
 function isDone(pass, where, stage, index, { cells, rows }) {
   const { shape } = pass.stages.get(stage),
     focus = focusOf(pass, where),
     selected = focus.name === stage ? focus.index : pass.indexAt(stage, where.cell),
     row = shape.length - 2,
-    after = axis => (index[axis] - selected[axis] + shape[axis]) % shape[axis],
+    after = (/** @type {number} */ axis) => (index[axis] - selected[axis] + shape[axis]) % shape[axis],
     isSameHead = index.slice(0, Math.max(row, 0)).every((position, axis) => position === selected[axis]),
     nth = row < 0 ? 0 : after(row);
-  return isSameHead && (nth < rows - 1 || (nth < rows && after(row + 1) < cells));
+  return isSameHead && (nth < Number(rows) - 1 || (nth < Number(rows) && after(row + 1) < cells));
 }
 
 const MIN_COORDINATES = 5; // of a cell that are written; the last two are left out if they are 1
@@ -86,13 +91,16 @@ const DISPENSABLE = new Map([
   ["the numbers set by hand", ["changes"]],
 ]);
 
-/** The search of an address with the parameters of `where`, from "?" on or empty. @param {Pass} pass @param {Where} where */
+/** The search of an address with the parameters of `where`, from "?" on or empty. @param {Pass} pass @param {Where} where @param {string} search */
 export function searchAt(pass, where, search) {
   const { step, cell, picked, trail, view, present, reveal } = where,
     query = new URLSearchParams(search),
     cellText = textOfCell(cell),
     isStart = cellText === textOfCell(startAt(pass.document, step)) && !pass.other; // with two passes one starts where they differ
-  const unusual = Object.entries(CHOICES).map(([name, [usual]]) => [name, where[name] === usual ? "" : where[name]]);
+  const unusual = Object.entries(CHOICES).map(([name, [usual]]) => [
+    name,
+    Object(where)[name] === usual ? "" : Object(where)[name],
+  ]);
   const texts = {
     step: step === stepsOf(pass)[0] ? "" : step,
     cell: isStart ? "" : cellText,
@@ -110,7 +118,7 @@ export function searchAt(pass, where, search) {
   return textOf(query);
 }
 
-const usualView = isPresented => (isPresented ? USUAL_IN_TALK : USUAL).view;
+const usualView = (/** @type {boolean} */ isPresented) => (isPresented ? USUAL_IN_TALK : USUAL).view;
 
 /** The reveal of an address that names none. @param {Pass} pass @param {Where} where */
 function usualReveal(pass, where) {
@@ -118,15 +126,15 @@ function usualReveal(pass, where) {
   return (beginsTalk ? USUAL_IN_TALK : USUAL).reveal;
 }
 
-/** `where` from an address; a parameter that is missing or can't be read is as on a first visit. @param {Pass} pass @returns {Where} */
-export function readWhere(pass, search) {
+/** `where` from an address; a parameter that is missing or can't be read is as on a first visit. @returns {Where} */
+export function readWhere(/** @type {Pass} */ pass, /** @type {string} */ search) {
   const query = new URLSearchParams(search),
-    param = name => (query.getAll(name).at(-1) ?? "").trim(),
+    param = (/** @type {string} */ name) => (query.getAll(name).at(-1) ?? "").trim(),
     stepText = param("step").toLowerCase(),
     present = param("present") === "1",
     reveal = param("reveal"),
     // the value in today's addresses of one that an older address may have
-    currentValue = text => FORMER[text] ?? text,
+    currentValue = (/** @type {string} */ text) => Object(FORMER)[text] ?? text,
     named = pass.document.steps.find(({ id, title }) => [id, title].some(each => each.toLowerCase() === stepText)),
     step = named?.id ?? pass.nearestStep(param("step"));
   const where = {
@@ -143,26 +151,27 @@ export function readWhere(pass, search) {
   return reveal ? where : { ...where, reveal: usualReveal(pass, where) };
 }
 
-export function hasView(search) {
+export function hasView(/** @type {string} */ search) {
   const query = new URLSearchParams(search);
   return query.has("view") || query.has("present");
 }
 
+/** @param {string} text @returns {Selected | null} */
 function cellIn(text) {
   const parts = text.split("."),
     isWhole = parts.length >= MIN_COORDINATES && parts.length <= COORDINATES.length;
   if (!isWhole || !parts.every(part => PLACE.test(part))) return null;
-  return Object.fromEntries(COORDINATES.map((name, i) => [name, Number(parts[i] ?? 1) - 1]));
+  return /** @type {any} */ (Object.fromEntries(COORDINATES.map((name, i) => [name, Number(parts[i] ?? 1) - 1])));
 }
 
-function textOfCell(cell) {
+function textOfCell(/** @type {Selected} */ cell) {
   const last = COORDINATES.findLastIndex(name => cell[name]),
     written = COORDINATES.slice(0, Math.max(MIN_COORDINATES, last + 1));
   return written.map(name => cell[name] + 1).join(".");
 }
 
 // An address with other parameters, and without those that are null; unchanged if they say the same.
-export function mended(search, parameters) {
+export function mended(/** @type {string} */ search, /** @type {Record<string, string | null>} */ parameters) {
   const query = new URLSearchParams(search),
     before = query.toString();
   for (const [name, text] of Object.entries(parameters)) {
@@ -172,7 +181,7 @@ export function mended(search, parameters) {
   return query.toString() === before ? search : textOf(query);
 }
 
-// An address without its dispensable parameters, and what they were for.
+/** An address without its dispensable parameters, and what they were for. @param {string} search */
 export function shortened(search) {
   const query = new URLSearchParams(search),
     missing = [...DISPENSABLE].filter(([, names]) => names.some(name => query.has(name))),
@@ -180,7 +189,7 @@ export function shortened(search) {
   return { search: mended(search, Object.fromEntries(dropped)), missing: missing.map(([purpose]) => purpose) };
 }
 
-// Whether two addresses have the same parameters; Streamlit doesn't send the server its own.
+/** Whether two addresses have the same parameters; Streamlit doesn't send the server its own. @param {string} search @param {string} other */
 export function isSame(search, other) {
   const [one, two] = [search, other].map(text => {
     const query = new URLSearchParams([...new URLSearchParams(text)].filter(([name]) => !name.startsWith("embed")));
@@ -190,15 +199,15 @@ export function isSame(search, other) {
   return one === two;
 }
 
-// Whether two addresses are of the same pass, whatever they show of it.
+/** Whether two addresses are of the same pass, whatever they show of it. @param {string} search @param {string} other */
 export function isOfSamePass(search, other) {
   const nowhere = Object.fromEntries(PARAMETERS.map(name => [name, null]));
   return isSame(mended(search, nowhere), mended(other, nowhere));
 }
 
-// Characters that need no escape stay readable: cells and trails are full of them.
+/** Characters that need no escape stay readable: cells and trails are full of them. @param {URLSearchParams} query */
 function textOf(query) {
-  const readable = { "%5B": "[", "%5D": "]", "%2C": ",", "%3C": "<" },
+  const readable = /** @type {Record<string, string>} */ ({ "%5B": "[", "%5D": "]", "%2C": ",", "%3C": "<" }),
     text = query.toString().replaceAll(/%5B|%5D|%2C|%3C/g, code => readable[code]);
   return text && `?${text}`;
 }

@@ -5,21 +5,22 @@
 // this one, as layers may differ in their d_k: it lies at the end of this one then. Where these are more positions than the
 // axis has, neighbours share one: on two groups, [["head", 4]], heads 0 and 1 are position 0.
 
-export function positionAt(axis, selection) {
+export function positionAt(/** @type {Axis} */ axis, /** @type {Partial<Selected>} */ selection) {
   const position = axis.coordinates.reduce(
-    (before, [coordinate, length]) => before * length + Math.min(selection[coordinate], length - 1),
+    (before, [coordinate, length]) =>
+      before * length + Math.min(selection[/** @type {keyof Selected} */ (coordinate)] ?? 0, length - 1),
     0,
   );
   return Math.floor(position / sharedBy(axis));
 }
 
-// The number of positions of the coordinates that share one of the axis.
+/** The number of positions of the coordinates that share one of the axis. @param {Axis} axis */
 export const sharedBy = ({ coordinates, labels }) =>
   coordinates.reduce((product, [, length]) => product * length, 1) / labels.length;
 
-// The coordinates of a position, the first of those that share it.
-export function coordinatesAt(axis, position) {
-  const positions = {};
+/** The coordinates of a position, the first of those that share it. @returns {Record<string, number>} */
+export function coordinatesAt(/** @type {Axis} */ axis, /** @type {number} */ position) {
+  const positions = /** @type {Record<string, number>} */ ({});
   let rest = position * sharedBy(axis);
   for (const [coordinate, length] of [...axis.coordinates].reverse()) {
     positions[coordinate] = rest % length;
@@ -29,26 +30,26 @@ export function coordinatesAt(axis, position) {
 }
 
 // Whether the positions of an axis are heads, and whether a stage has one array for each head, along its first axis.
-export const isOfHeads = ({ name }) => name === "head";
-export const isHeaded = ({ axes }) => isOfHeads(axes[0]);
+export const isOfHeads = (/** @type {{ name: string }} */ { name }) => name === "head";
+export const isHeaded = (/** @type {{ axes: Axis[] }} */ { axes }) => isOfHeads(axes[0]);
 
 // Whether the positions of an axis are words: a person's, or those that a model answers with.
-export const hasWords = ({ coordinates }) =>
+export const hasWords = (/** @type {{ coordinates: [string, number][] }} */ { coordinates }) =>
   coordinates.length === 1 && ["query", "key", "answer"].includes(coordinates[0][0]);
 
-// The name of a position that is no word, in full and where there is little room.
+/** The name of a position that is no word, in full and where there is little room. @param {Axis} axis @param {number} position */
 export const positionNameAt = (axis, position) =>
   `${axis.name === "neuron" ? "neuron" : "dimension"} ${axis.labels[position]}`;
 
-export function shortNameAt(axis, position) {
+export function shortNameAt(/** @type {Axis} */ axis, /** @type {number} */ position) {
   const { head, feature } = coordinatesAt(axis, position);
   if (axis.coordinates.length > 1) return `head ${head + 1}, ${feature + 1}`;
   return positionNameAt(axis, position).replace("dimension", "dim");
 }
 
-// The number of positions along each coordinate: the longest axis counts.
+/** The number of positions along each coordinate: the longest axis counts. @param {Iterable<{ axes: Axis[] }>} stages */
 export function lengthsOf(stages) {
-  const lengths = {};
+  const lengths = /** @type {Record<string, number>} */ ({});
   for (const { axes } of stages) {
     for (const [coordinate, length] of axes.flatMap(axis => axis.coordinates)) {
       lengths[coordinate] = Math.max(length, lengths[coordinate] ?? length);
@@ -57,10 +58,10 @@ export function lengthsOf(stages) {
   return lengths;
 }
 
-// The position of an index in an array that is one row, and back.
+/** The position of an index in an array that is one row, and back. @param {number[]} shape @param {number[]} index */
 export const flattened = (shape, index) => shape.reduce((flat, length, axis) => flat * length + index[axis], 0);
 
-export function unflattened(shape, flat) {
+export function unflattened(/** @type {number[]} */ shape, /** @type {number} */ flat) {
   const index = [];
   let rest = flat;
   for (const length of [...shape].reverse()) {

@@ -2,9 +2,9 @@
 import { flattened, unflattened } from "./axes.js";
 import { COMPARISONS, QUESTIONS, focusAddress } from "./state.js";
 
-/** {pass, where, isThere, order, toA, toB, isApart}, if a pass has a pass A beside it, else null. `isThere` is whether the selected query
- * is in A; `order` are the positions of A along words as they stand beside those of B, then those that only A has; toA(name, index) and
- * toB(name, index) return the same cell's index in the other pass, or null. @param {Pass} pass @param {Where} where */
+/** {pass, where, isThere, order, toA, toB, isApart}, if a pass has a pass A beside it, else null. `isThere` is whether the selected query is in
+ * A; `order` are the positions of A along words as they stand beside those of B, then those that only A has; toA(name, index) and toB(name,
+ * index) return the same cell's index in the other pass, or null. @param {Pass} pass @param {Where} where @returns {Pair | null} */
 export function pairOf(pass, where) {
   const { other } = pass,
     comparison = pass.document.other;
@@ -16,10 +16,12 @@ export function pairOf(pass, where) {
       entries.map(([role, inA]) => [role, new Map(inA.map((position, nth) => [position, nth]))]),
     ),
     cell = Object.entries(where.cell).map(([name, position]) => [name, places[name]?.[position] ?? position]);
-  const across = (from, to, positionOf) => (name, index) =>
-    from.stages.has(name) && to.stages.has(name)
-      ? mapped(from.stages.get(name), to.stages.get(name), index, positionOf)
-      : null;
+  const across =
+    (/** @type {Pass} */ from, /** @type {Pass} */ to, /** @type {PositionOf} */ positionOf) =>
+    (/** @type {string} */ name, /** @type {number[]} */ index) =>
+      from.stages.has(name) && to.stages.has(name)
+        ? mapped(from.stages.get(name), to.stages.get(name), index, positionOf)
+        : null;
   const toA = across(pass, other, (role, position) => (places[role] ? places[role][position] : position));
   return {
     pass: other,
@@ -48,6 +50,7 @@ export function pairOf(pass, where) {
   };
 }
 
+/** @param {number} one @param {number} other @param {number} tolerance */
 export const areApart = (one, other, tolerance) => one !== other && !(Math.abs(other - one) <= tolerance);
 
 /** B less A, for each stage that both have: {stage: numbers}. A cell that A lacks has no number. @param {Pass} pass @param {Where} where */
@@ -59,7 +62,7 @@ export function differencesOf(pass, where) {
     const shapeOfA = other.stages.get(name).shape,
       numbersOfA = other.numbers(name),
       { tolerance } = stages[name];
-    const difference = (now, flat) => {
+    const difference = (/** @type {number} */ now, /** @type {number} */ flat) => {
       const inA = toA(name, unflattened(shape, flat)),
         then = inA ? numbersOfA[flattened(shapeOfA, inA)] : Number.NaN;
       if (areApart(then, now, tolerance)) return now - then;
@@ -70,28 +73,30 @@ export function differencesOf(pass, where) {
   return Object.fromEntries(differences);
 }
 
-/** @param {Pass} pass */
-const lengthOf = (pass, role) => pass.axisOf(role, pass.stages.keys().next().value)?.labels.length ?? 0;
+const lengthOf = (/** @type {Pass} */ pass, /** @type {string} */ role) =>
+  pass.axisOf(role, /** @type {string} */ (pass.stages.keys().next().value))?.labels.length ?? 0;
 
-function orderOf(positions, length) {
+function orderOf(/** @type {(number | null)[]} */ positions, /** @type {number} */ length) {
   const matched = positions.filter(position => position !== null),
     all = Array.from({ length }, (_, position) => position);
   return [...matched, ...all.filter(position => !matched.includes(position))];
 }
 
-// The index of the cell in another pass; null if that lacks a position.
+/** The index of the cell in another pass; null if that lacks a position. @param {Stage} from @param {Stage} to @param {number[]} index
+ * @param {PositionOf} positionOf @returns {number[] | null} */
 function mapped(from, to, index, positionOf) {
   const areAlike =
     from.axes.length === to.axes.length && from.axes.every(({ name }, axis) => name === to.axes[axis].name);
   if (!areAlike) return null;
   const found = index.map((position, axis) => positionOf(from.axes[axis].coordinates[0][0], position));
-  return found.every((position, axis) => position !== null && position < to.shape[axis]) ? found : null;
+  const isThere = found.every((position, axis) => position !== null && position < to.shape[axis]);
+  return isThere ? /** @type {number[]} */ (found) : null;
 }
 
 const known = new WeakMap(); // pass -> {kind: look}: each is made once
 
 // The pass with the numbers that are shown, and names that say what they are; titleOf is "" for a stage with its usual title.
-export function lookAt(pass, where, byHowMuch) {
+export function lookAt(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {boolean} */ byHowMuch) {
   const kind = kindOf(pass, where, byHowMuch);
   if (!known.has(pass)) known.set(pass, {});
   const looks = known.get(pass);
@@ -99,27 +104,33 @@ export function lookAt(pass, where, byHowMuch) {
   return looks[kind];
 }
 
-// A look with pass A beside it, if both are shown: {pair: {..., look}}. `shownIn(pass, where)` returns which numbers of a pass are shown.
+/** A look with pass A beside it, if both are shown: {pair: {..., look}}. `shownIn(pass, where)` returns which numbers of a pass are shown.
+ * @param {Look} look @param {Pass} pass @param {Where} where @param {(pass: Pass, where: Where) => Look["shown"]} shownIn @returns {Look} */
 export function withPair(look, pass, where, shownIn) {
   const pair = where.compare === COMPARISONS[0] ? pairOf(pass, where) : null;
   if (!pair) return { ...look, pair };
-  const lookOfA = { ...look, ...LOOKS.numbers(pair.pass), lines: null, shown: shownIn(pair.pass, pair.where) };
+  const lookOfA = {
+    ...look,
+    ...LOOKS.numbers(pair.pass, pair.where),
+    lines: null,
+    shown: shownIn(pair.pass, pair.where),
+  };
   return { ...look, pair: { ...pair, look: lookOfA } };
 }
 
-/** @param {Pass} pass @param {Where} where @param {boolean} byHowMuch */
-function kindOf(pass, where, byHowMuch) {
+function kindOf(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {boolean} */ byHowMuch) {
   const { slopes, changes } = pass.document;
   if (pass.other && where.compare === "difference") return "apart";
   if (where.ask === "slope") return slopes?.of === focusAddress(pass, where) ? "slopes" : "numbers";
   return where.ask === "whatif" && byHowMuch && changes.length ? "differences" : "numbers";
 }
 
+/** @type {Record<string, (pass: Pass, where: Where) => any>} */
 const LOOKS = {
   numbers: pass => ({ kind: "numbers", pass, nameOf: pass.nameOf, titleOf: () => "" }),
   slopes: pass => {
-    const { of, values } = pass.document.slopes,
-      { name, index } = pass.read(of),
+    const { of, values } = /** @type {import("../../generated/contract").Slopes} */ (pass.document.slopes),
+      { name, index } = /** @type {Cell} */ (pass.read(of)),
       title = `slope of ${pass.nameOf(name, index)}`;
     return replacing("slopes", pass, values, title, `${title} by`);
   },
@@ -127,14 +138,16 @@ const LOOKS = {
   differences: pass => replacing("differences", pass, changed(pass), "change", "change of"),
 };
 
-// A look that shows other `values` in some stages. Names begin with what they are, as there may be space for no more.
+/** A look that shows other `values` in some stages. Names begin with what they are, as there may be space for no more. @param {string} kind
+ * @param {Pass} pass @param {Record<string, unknown>} values @param {string} title @param {string} prefix */
 function replacing(kind, pass, values, title, prefix) {
-  const has = stage => Object.hasOwn(values, stage);
+  const has = (/** @type {string} */ stage) => Object.hasOwn(values, stage);
   return {
     kind,
     pass: pass.with(values),
-    nameOf: (stage, index) => (has(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
-    titleOf: stage => (has(stage) ? `${pass.stages.get(stage).title}: ${title}` : ""),
+    nameOf: (/** @type {string} */ stage, /** @type {number[]} */ index) =>
+      (has(stage) ? `${prefix} ` : "") + pass.nameOf(stage, index),
+    titleOf: (/** @type {string} */ stage) => (has(stage) ? `${pass.stages.get(stage).title}: ${title}` : ""),
   };
 }
 

@@ -7,33 +7,36 @@ const HALF = 0.5 + 1e-9; // 100 * 0.145 is a little less than 14.5
 const MOST_BELOW = 99,
   SAME = 1e-9; // of two numbers, beside which two fractions with such denominators are far apart
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
+/** @type {Partial<Record<Intl.LDMLPluralRule, string>>} */
 const ENDINGS = { one: "st", two: "nd", few: "rd", other: "th" };
 const GROUPED = new Intl.NumberFormat("en"); // made once, as to make one takes longer than all it writes
 const PLURALS = new Intl.PluralRules("en", { type: "ordinal" });
 
+/** @param {number} value @param {string} text */
 const signed = (value, text) => (value < 0 && Number(text) !== 0 ? `−${text}` : text);
 
-// `digits` and `tex` agree with attnviz/core/numerals.py, `percent` with attnviz/explain/wording.py.
+/** `digits` and `tex` agree with attnviz/core/numerals.py, `percent` with attnviz/explain/wording.py. @param {number} value */
 export function short(value) {
   const size = Math.abs(value);
   return signed(value, size >= 1e4 ? scientific(size, 1) : fixed(size, size >= 1000 ? 0 : size >= 100 ? 1 : 2));
 }
 
-export function digits(value) {
+export function digits(/** @type {number} */ value) {
   const size = Math.abs(value);
   return signed(value, size !== 0 && (size < 1e-3 || size >= 1e6) ? scientific(size, 2) : fixed(size, 4));
 }
 
-// A number as LaTeX: a minus that is one, a power of ten that is not the number e.
+/** A number as LaTeX: a minus that is one, a power of ten that is not the number e. @param {number} value */
 export function tex(value) {
   const [mantissa, exponent] = digits(value).replaceAll("−", "-").replace("∞", "\\infty").split("e");
   return exponent ? `${mantissa} \\cdot 10^{${exponent}}` : mantissa;
 }
 
-// A number to stand behind an operator: in brackets, if it has a minus of its own.
+/** A number to stand behind an operator: in brackets, if it has a minus of its own. @param {number} value
+ * @param {(value: number) => string} written */
 export const bracketed = (value, written) => (value < 0 ? `(${written(value)})` : written(value));
 
-// A share as whole percents, halves rounded away from 0; one that is nearly nothing or nearly all is not said to be so.
+/** A share as whole percents, halves rounded away from 0; one that is nearly nothing or nearly all is not said to be so. @param {number} share */
 export function percent(share) {
   const size = Math.abs(share);
   if (share > 0 && share < 0.01) return "under 1\u00a0%";
@@ -43,7 +46,7 @@ export function percent(share) {
 }
 
 // The fraction that a number is, as 3/7, if its denominator has at most two digits; empty where it is whole, or no such one.
-export function fraction(value) {
+export function fraction(/** @type {number} */ value) {
   for (let below = 1; below <= MOST_BELOW; below += 1) {
     const above = Math.round(value * below);
     if (Math.abs(value * below - above) < SAME)
@@ -55,22 +58,22 @@ export function fraction(value) {
 // The widest text that percent writes.
 export const PERCENTS = [0.001, 0.999, 1].map(percent);
 
-export const grouped = n => GROUPED.format(n);
-export const counted = n => SMALL[n] ?? String(n);
-export const ordinal = n => ORDINALS[n - 1] ?? `${n}${ENDINGS[PLURALS.select(n)]}`;
+export const grouped = (/** @type {number} */ n) => GROUPED.format(n);
+export const counted = (/** @type {number} */ n) => SMALL[n] ?? String(n);
+export const ordinal = (/** @type {number} */ n) => ORDINALS[n - 1] ?? `${n}${ENDINGS[PLURALS.select(n)]}`;
 
-// Parts of a sentence, each a list of pieces, joined by commas and "and".
+/** Parts of a sentence, each a list of pieces, joined by commas and "and". @param {any[][]} parts @returns {any[]} */
 export const listed = parts =>
   parts.flatMap((part, i) => [...(i === 0 ? [] : [i < parts.length - 1 ? ", " : " and "]), ...part]);
 
-function fixed(size, decimals) {
+function fixed(/** @type {number} */ size, /** @type {number} */ decimals) {
   if (size === Infinity) return "∞";
   const rounded = size.toFixed(decimals);
   const mayBeHalfWay = Number.isInteger(size * 2 * 10 ** decimals); // which costs less than the many decimals
   return mayBeHalfWay ? toEven(size.toFixed(decimals + MORE), rounded) : rounded;
 }
 
-function scientific(size, decimals) {
+function scientific(/** @type {number} */ size, /** @type {number} */ decimals) {
   if (size === Infinity) return "∞";
   const [exact, exponent] = size.toExponential(decimals + MORE).split("e");
   const [rounded, itsExponent] = size.toExponential(decimals).split("e");
@@ -78,7 +81,7 @@ function scientific(size, decimals) {
   return `${mantissa}e${(mantissa === rounded ? itsExponent : exponent).replace("+", "").replace("-", "−")}`;
 }
 
-// JavaScript rounds a number that is half-way up, Python to the even digit.
+/** JavaScript rounds a number that is half-way up, Python to the even digit. @param {string} exact @param {string} rounded */
 function toEven(exact, rounded) {
   const kept = exact.slice(0, -MORE),
     dropped = exact.slice(-MORE);
@@ -87,7 +90,8 @@ function toEven(exact, rounded) {
 
 const SLOT = /\{(\w+)(?::([\w.]+))?\}/g;
 
-// The pieces of a text with slots, such as "{a} × {b:t}". fill(name, format) returns undefined for braces that are no slot, as in LaTeX.
+/** The pieces of a text with slots, such as "{a} × {b:t}". fill(name, format) returns undefined for braces that are no slot, as in LaTeX.
+ * @param {string} template @param {(name: string, format: string) => any} fill @returns {any[]} */
 export function pieces(template, fill) {
   const parts = [];
   let end = 0;
@@ -101,7 +105,7 @@ export function pieces(template, fill) {
   return end < template.length ? [...parts, template.slice(end)] : parts;
 }
 
-// A number in a format: four decimals, "s" two, "t" LaTeX, with "b" in brackets if it is negative.
+/** A number in a format: four decimals, "s" two, "t" LaTeX, with "b" in brackets if it is negative. @param {number} value @param {string} format */
 export function formatted(value, format) {
   const writing = format.includes("t") ? tex : format.includes("s") ? short : digits;
   return format.includes("b") ? bracketed(value, writing) : writing(value);

@@ -8,10 +8,10 @@ import { formatted, pieces, tex } from "./numeral.js";
 import { linesAt, numberAt, numbersOf, positionsAt, readRule, RUNNING, runOf, strengthsOf, variantAt } from "./rule.js";
 import { handOf, renderStory } from "./story.js";
 
-/** Converts between selections, addresses and indices. An index has one position for each axis of its stage. @param {Stages} stages */
+/** Converts between selections, addresses and indices. An index has one position for each axis. @param {Stages} stages @returns {Placing} */
 export function placing(stages) {
   const lengths = lengthsOf(stages.values());
-  const axesOf = name => stages.get(name).axes;
+  const axesOf = (/** @type {string} */ name) => stages.get(name).axes;
   return {
     indexAt: (name, selection) => axesOf(name).map(axis => positionAt(axis, selection)),
     // The selection moved to a cell. Coordinates that its stage lacks stay; of heads that share a position, so does the selected one.
@@ -22,15 +22,18 @@ export function placing(stages) {
       });
       return Object.assign({}, selection, ...moved);
     },
-    /** Each coordinate clamped to the longest axis that it lies on. @type {(selection: Selected) => Selected} */
+    // Each coordinate clamped to the longest axis that it lies on.
     within: selection => {
-      const clamped = ([name, position]) => [name, Math.min(position, (lengths[name] ?? Infinity) - 1)];
+      const clamped = (/** @type {[string, number]} */ [name, position]) => [
+        name,
+        Math.min(position, (lengths[name] ?? Infinity) - 1),
+      ];
       return { ...selection, ...Object.fromEntries(Object.entries(selection).map(clamped)) };
     },
     // The axis of that name, or on which that coordinate lies alone; the name takes precedence: heads that share a group are each a head.
     axisOf: (wanted, name) => {
-      const isNamed = ({ name, coordinates }) => name === wanted && coordinates.length === 1,
-        isAlong = ({ coordinates }) => coordinates.length === 1 && coordinates[0][0] === wanted,
+      const isNamed = (/** @type {Axis} */ { name, coordinates }) => name === wanted && coordinates.length === 1,
+        isAlong = (/** @type {Axis} */ { coordinates }) => coordinates.length === 1 && coordinates[0][0] === wanted,
         all = [...stages.values()].flatMap(({ axes }) => axes);
       return axesOf(name).find(axis => isNamed(axis) || isAlong(axis)) ?? all.find(isNamed) ?? all.find(isAlong);
     },
@@ -52,7 +55,8 @@ export function placing(stages) {
 
 const MAX_SUMMANDS = 4; // in a formula; the lines always have them all
 
-/** The derivation of a number by its stage's rule; null if the numbers that decide the variant were not sent. @param {Pass} pass */
+/** The derivation of a number by its stage's rule; null if the numbers that decide the variant were not sent. @param {Pass} pass
+ * @param {ReadRule} rule @param {string} name @param {number[]} index @returns {Terms | null} */
 function derivation(pass, rule, name, index) {
   const { stages } = pass,
     stage = stages.get(name),
@@ -75,22 +79,25 @@ function derivation(pass, rule, name, index) {
       place: placeNamed(stages, each),
     })),
     conclusion: filled(rule, variant.conclusion, positions, texts),
-    formula: formula && `${left} = ${formula} = ${tex(pass.number(name, index))}`,
+    formula: formula && `${left} = ${formula} = ${tex(/** @type {number} */ (pass.number(name, index)))}`,
     recipe: "",
     between: variant.lines[0].value || variant.lines[0].isExponential ? ", " : " × ",
   };
 }
 
-// Fills a template with the numbers of a rule's slots, and with `texts`.
+/** Fills a template with the numbers of a rule's slots, and with `texts`. @param {ReadRule} rule @param {string} template
+ * @param {Record<string, number>} positions @param {Record<string, string>} [texts] */
 function filled(rule, template, positions, texts = {}) {
-  const fill = (name, format) => {
+  const fill = (/** @type {string} */ name, /** @type {string} */ format) => {
+    const slot = rule.slots.get(name);
     if (Object.hasOwn(texts, name)) return texts[name];
-    return rule.slots.has(name) ? formatted(numberAt(rule.slots.get(name), positions), format) : undefined;
+    return slot && formatted(numberAt(slot, positions), format);
   };
   return pieces(template, fill).join("");
 }
 
-// The summands of a formula; of a long sum the first two and the last.
+/** The summands of a formula; of a long sum the first two and the last. @param {ReadRule} rule @param {{ term: string }} props
+ * @param {Record<string, number>} positions */
 function termsOf(rule, { term }, positions) {
   const isLong = rule.running > MAX_SUMMANDS,
     shown = isLong ? [0, 1, rule.running - 1] : [...Array(rule.running).keys()],
@@ -99,7 +106,8 @@ function termsOf(rule, { term }, positions) {
   return terms.join(" + ");
 }
 
-// The name of the position that a line stands for, as a piece of a story; undefined for a line that does not run.
+/** The name of the position that a line stands for, as a piece of a story; undefined for a line that does not run. @param {Stages} stages
+ * @param {{ line: ReadLine, places: Record<string, number> }} props @returns {Piece | undefined} */
 function placeNamed(stages, { line, places }) {
   for (const { source, pattern } of line.cells) {
     const axis = stages.get(source).axes[pattern.axes.findIndex(letters => letters.join() === RUNNING)];
@@ -115,9 +123,10 @@ export function readPass(document) {
   const entries = Object.entries(document.stages).map(([name, stage]) => [name, readStage(stage)]),
     stages = /** @type {Stages} */ (/** @type {unknown} */ (new Map(/** @type {[string, Stage][]} */ (entries))));
   const numbers = memo(name => numbersOf(stages.get(name).values, stages.get(name).length));
-  const rules = memo(name => readRule(stages.get(name).rule, numbers));
+  const rules = memo(name => readRule(/** @type {Rule} */ (stages.get(name).rule), numbers));
   const steps = Object.fromEntries(document.steps.map(step => [step.id, step]));
-  const flatOf = (name, index) => flattened(stages.get(name).shape, index);
+  const flatOf = (/** @type {string} */ name, /** @type {number[]} */ index) =>
+    flattened(stages.get(name).shape, index);
   const other = document.other ? readPass(document.other.document) : null;
   if (other) shareScales(stages, other.stages);
   /** @type {Pass} */
@@ -143,19 +152,14 @@ export function readPass(document) {
     // Whether the layer's mask hides a cell's key from its query, for stages before the mask too.
     isUnseen: (name, index) => {
       const hiddenBy = stages.get(pass.stepOf(name).attention)?.hiddenBy ?? "",
-        axes = stages.get(hiddenBy)?.axes,
-        hasAxes =
-          axes?.map(axis => axis.name).join() ===
-          stages
-            .get(name)
-            .axes.map(axis => axis.name)
-            .join();
-      return hasAxes && numbers(hiddenBy)[flatOf(hiddenBy, index)] === -Infinity;
+        axesOf = (/** @type {string} */ stage) => String(stages.get(stage)?.axes.map(axis => axis.name));
+      return axesOf(hiddenBy) === axesOf(name) && numbers(hiddenBy)[flatOf(hiddenBy, index)] === -Infinity;
     },
     // Whether the selected query sees no key in the selected head of a stage's layer, so that its attention weights are all 0.
     isUnseeing: (name, selection) => {
       const { attention } = pass.stepOf(name),
-        isAll = (stage, number) => pass.row(stage, pass.indexAt(stage, selection)).every(value => value === number);
+        isAll = (/** @type {string} */ stage, /** @type {number} */ number) =>
+          pass.row(stage, pass.indexAt(stage, selection)).every(value => value === number);
       return isAll(stages.get(attention).hiddenBy, -Infinity) && isAll(attention, 0);
     },
     // The step to show for a step's id; the first for an unknown one.
@@ -178,7 +182,7 @@ export function readPass(document) {
     // The numbers of one of the rule's own arrays ("#exp"), one for each line of a cell's computation.
     named: (name, array, index) => {
       const { result, slots } = rules(name);
-      const slot = [...slots.values()].find(({ source, runs }) => source === array && runs);
+      const slot = /** @type {RuleSlot} */ ([...slots.values()].find(({ source, runs }) => source === array && runs));
       return runOf(slot, positionsAt(result, flatOf(name, index)));
     },
     // The sentence about a cell, with a note where it depends on numbers set by hand.
@@ -195,8 +199,9 @@ export function readPass(document) {
     parts: (name, index) => strengthsOf(stages, rules, name, flatOf(name, index)),
     // A copy of the pass with other numbers in some stages, for display. Stories, masks and computations stay those of the pass.
     with: values => {
+      /** @type {(name: string) => Float64Array} */
       const replaced = memo(name => {
-        const given = Object.hasOwn(values, name) ? values[name] : numbers(name);
+        const given = /** @type {any} */ (Object.hasOwn(values, name) ? values[name] : numbers(name));
         return Array.isArray(given) ? numbersOf(given, stages.get(name).length) : given;
       });
       return { ...pass, ...numbering(stages, replaced) };
@@ -205,10 +210,11 @@ export function readPass(document) {
   return pass;
 }
 
+/** @param {ContractStage} stage @returns {Stage} */
 function readStage(stage) {
   const shape = stage.axes.map(({ labels }) => labels.length),
     runs = stage.overridden, // of positions: the first and how many they are
-    isIn = position => runs.some(([first, n]) => first <= position && position < first + n);
+    isIn = (/** @type {number} */ position) => runs.some(([first, n]) => first <= position && position < first + n);
   return {
     ...stage,
     shape,
@@ -217,7 +223,7 @@ function readStage(stage) {
   };
 }
 
-// Two compared passes share each stage's scale.
+/** Two compared passes share each stage's scale. @param {Stages} stages @param {Stages} others */
 function shareScales(stages, others) {
   for (const [name, stage] of stages) {
     const other = others.get(name);
@@ -225,7 +231,8 @@ function shareScales(stages, others) {
   }
 }
 
-// Lookups over flat numbers; `numbers(name)` has all of a stage's, NaN where they were not sent.
+/** Lookups over flat numbers; `numbers(name)` has all of a stage's, NaN where they were not sent. @param {Stages} stages
+ * @param {(name: string) => Float64Array} numbers @returns {Pick<Pass, "numbers" | "number" | "row">} */
 const numbering = (stages, numbers) => ({
   numbers,
   number: (name, index) => {
@@ -235,10 +242,11 @@ const numbering = (stages, numbers) => ({
   row: (name, index) => {
     const { shape } = stages.get(name);
     const start = flattened(shape, [...index.slice(0, -1), 0]);
-    return numbers(name).subarray(start, start + shape.at(-1));
+    return numbers(name).subarray(start, start + shape[shape.length - 1]);
   },
 });
 
+/** @template T @param {(name: string) => T} find @returns {(name: string) => T} */
 function memo(find) {
   const known = new Map();
   return key => {

@@ -12,8 +12,8 @@ const LETTERS = `@media screen {
 }`;
 const REST_MS = 3000; // from where the mouse rests until what it has shown is hidden again
 
-/** Where a command leads from here, as parts of `where`; null if it leads nowhere. @param {Pass} pass @param {Where} where */
-export function destinationOf(pass, where, command) {
+/** Where a command leads from here, as parts of `where`; null if it leads nowhere. @returns {any} */
+export function destinationOf(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {string} */ command) {
   const by = command.endsWith("back") ? -1 : 1;
   if (command.startsWith("head")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
@@ -26,26 +26,27 @@ export function destinationOf(pass, where, command) {
   return step && { step };
 }
 
-// The nth stop, if stops are counted; else the nth step with bands of the sheet, complete.
-function numbered(pass, where, number) {
+/** The nth stop, if stops are counted; else the nth step with bands of the sheet, complete. @returns {Partial<Where> | null} */
+function numbered(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {number} */ number) {
   if (isCounted(pass, where)) return number ? (stopAtEnd(pass, where, number - 1) ?? null) : null;
   const steps = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step }));
   return steps[number - 1] ? { step: steps[number - 1], reveal: null } : null;
 }
 
-function presentedFrom(pass, where) {
-  const place = { ...where, present: true, view: "sheet" };
+function presentedFrom(/** @type {Pass} */ pass, /** @type {Where} */ where) {
+  const place = /** @type {Where} */ ({ ...where, present: true, view: "sheet" });
   return { present: true, view: "sheet", ...firstStop(pass, { ...place, step: presentedStep(pass, place) }) };
 }
 
-// Marks the page of the viewer at `root` as presented, so that it hides everything but the picture, and as black until the command comes
-// again or the user does something else; a remote's next press only ends that. The same holds for the QR code, which `code` opens and
-// closes. onBlank() is called when it becomes black or no longer is. Returns {show(present), blank(is), isBlank(), end()}.
+/** Marks the page of the viewer at `root` as presented, so that it hides everything but the picture, and as black until the command comes again
+ * or the user does something else; a remote's next press only ends that. The same holds for the QR code, which `code` opens and closes.
+ * onBlank() is called when it becomes black or no longer is. Returns {show(present), blank(is), isBlank(), end()}. @param {Document} page
+ * @param {any} root @param {(command: string) => boolean} follow @param {{ open(): void, close(): boolean }} code */
 export function makePresenting(page, root, follow, code, onBlank = () => {}) {
   const isPresenting = () => page.documentElement.hasAttribute("data-presenting");
   const isBlank = () => root.classList.contains("blank"),
-    blank = is => root.classList.toggle("blank", is);
-  const act = command => {
+    blank = (/** @type {boolean} */ is) => root.classList.toggle("blank", is);
+  const act = (/** @type {string} */ command) => {
     const wasCoded = code.close(),
       isCodes = command === "code" || (wasCoded && command === "leave");
     if (command === "leave" && root.querySelector("[popover=auto]:popover-open")) return false; // Escape closes that
@@ -63,12 +64,12 @@ export function makePresenting(page, root, follow, code, onBlank = () => {}) {
     return isCodes || follow(command);
   };
   const end = listenToKeys(page, root, act, isPresenting),
-    letters = new page.defaultView.CSSStyleSheet(),
+    letters = new /** @type {typeof globalThis} */ (page.defaultView).CSSStyleSheet(),
     mouse = watchMouse(root);
   letters.replaceSync(LETTERS);
   page.adoptedStyleSheets.push(letters);
   return {
-    show: present => {
+    show: (/** @type {boolean} */ present) => {
       page.documentElement.toggleAttribute("data-presenting", present);
       root.classList.toggle("presenting", present);
       if (!present) blank(false);
@@ -84,15 +85,15 @@ export function makePresenting(page, root, follow, code, onBlank = () => {}) {
   };
 }
 
-// Marks `root` as `moved` while the mouse is in use. Returns {forget(), end()}.
+/** Marks `root` as `moved` while the mouse is in use. Returns {forget(), end()}. @param {any} root */
 function watchMouse(root) {
-  let timer = null,
+  let timer = 0,
     last = "";
   const forget = () => {
     clearTimeout(timer);
     root.classList.remove("moved");
   };
-  const onMove = ({ screenX, screenY }) => {
+  const onMove = (/** @type {PointerEvent} */ { screenX, screenY }) => {
     const now = `${screenX} ${screenY}`,
       isMoved = now !== last; // an element that moves below a resting mouse fires the event, too
     last = now;

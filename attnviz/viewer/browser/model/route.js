@@ -4,7 +4,7 @@ import { resultStages, revealsOf } from "./address.js";
 
 /** @typedef {{step: string, reveal: number | null}} Stop */
 
-/** The stop `by` further on in the route, as parts of `where`; null if there is none. @param {Pass} pass @param {Where} where */
+/** The stop `by` further on in the route, as parts of `where`; null if there is none. @param {Pass} pass @param {Where} where @param {number} by */
 export function stopBeside(pass, where, by) {
   const all = stopsOf(pass, where),
     onRoute = new Set(isShort(pass, where) ? shortRoute(pass, all) : all),
@@ -13,8 +13,8 @@ export function stopBeside(pass, where, by) {
   return further.find(stop => onRoute.has(stop)) ?? null;
 }
 
-/** The stop of the route at an index, from the end if it is negative; undefined if there is none. @param {Pass} pass @param {Where} where */
-export function stopAtEnd(pass, where, index) {
+// The stop of the route at an index, from the end if it is negative; undefined if there is none.
+export function stopAtEnd(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {number} */ index) {
   const all = stopsOf(pass, where);
   return (isShort(pass, where) ? shortRoute(pass, all) : all).at(index);
 }
@@ -23,9 +23,8 @@ export function stopAtEnd(pass, where, index) {
 export const firstStop = (pass, where) =>
   stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
 
-/** The position as it is counted: stops of the short route in a talk, else steps; "" for a step that is not on the walk.
- * @param {Pass} pass @param {Where} where */
-export function countedPosition(pass, where) {
+// The position as it is counted: stops of the short route in a talk, else steps; "" for a step that is not on the walk.
+export function countedPosition(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   if (isCounted(pass, where)) {
     const all = stopsOf(pass, where),
       onRoute = shortRoute(pass, all),
@@ -63,9 +62,8 @@ export function offeredAt(pass, where) {
   return isAtEnd && isOfSheet(pass, where) && !pass.other ? offer : null;
 }
 
-/** Every stop: each reveal of each step. A question is asked first, and answered at the end.
- * @param {Pass} pass @param {Where} where @returns {Stop[]} */
-function stopsOf(pass, where) {
+/** Every stop: each reveal of each step. A question is asked first, and answered at the end. @returns {Stop[]} */
+function stopsOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   const stops = walkOf(pass, where).flatMap(step => stopsIn(pass, { ...where, step })),
     [first, second] = stops,
     isFirstStep = first.step === pass.document.steps[0].id && second?.step === first.step,
@@ -76,7 +74,7 @@ function stopsOf(pass, where) {
 /** @param {Pass} pass @param {Where} where @returns {Stop[]} */
 const stopsIn = (pass, where) => [...revealsOf(pass, where).keys(), null].map(reveal => ({ step: where.step, reveal }));
 
-function indexOfStop(stops, { step, reveal }) {
+function indexOfStop(/** @type {Stop[]} */ stops, /** @type {Stop} */ { step, reveal }) {
   const exact = stops.findIndex(stop => stop.step === step && stop.reveal === reveal);
   return exact < 0 ? stops.findIndex(stop => stop.step === step) : exact;
 }
@@ -84,14 +82,14 @@ function indexOfStop(stops, { step, reveal }) {
 /** @param {Pass} pass @param {Where} where */
 const isShort = (pass, where) => where.route === ROUTES[0] && isOfSheet(pass, where);
 
-/** The question, comparing, attention and collecting in the last layer, the attention of the layer before it, and the answer.
- * @param {Pass} pass @param {Stop[]} stops */
-function shortRoute(pass, stops) {
+// The question, comparing, attention and collecting in the last layer, the attention of the layer before it, and the answer.
+function shortRoute(/** @type {Pass} */ pass, /** @type {Stop[]} */ stops) {
   const { steps } = pass.document,
     ofWords = steps.filter(({ page }) => page.startsWith("words")),
     layers = [...new Set(ofWords.map(({ layer }) => layer))],
     last = ofWords.filter(({ layer }) => layer === layers.at(-1)),
-    hasAttention = step => step.bands.some(({ cells, array }) => cells.stage === step.attention && !array);
+    hasAttention = (/** @type {Step} */ step) =>
+      step.bands.some(({ cells, array }) => cells.stage === step.attention && !array);
   const chosen = [
     ofWords.find(step => step.layer === layers.at(-2) && hasAttention(step)),
     last.find(({ bands }) => bands.some(({ factors }) => factors)),
@@ -109,26 +107,31 @@ export const SPEEDS = new Map([
 ]);
 const MAX_PARTS = 24; // products, cells or rows that come one by one; of more, several come at once
 
-/** Its ticks: {reveal, part, ms}, as revealAt takes the first two; ms is how long each is shown at normal speed. On the sheet each has its
- * step too. @param {Pass} pass @param {Where} where */
+/** Its ticks: {reveal, part, ms}, as revealAt takes the first two; ms is how long each is shown at normal speed. On the sheet each has its step
+ * too. @param {Pass} pass @param {Where} where @returns {Tick[]} */
 export function ticksOf(pass, where) {
   if (isSheet(pass, where)) return ticksOfSheet(pass, where);
   const names = revealsOf(pass, where),
     focus = focusOf(pass, where),
     products = pass.terms(focus.name, focus.index)?.lines.length ?? 0,
     shapes = resultStages(pass, where).map(name => pass.stages.get(name).shape),
-    longest = axis => Math.max(0, ...shapes.map(shape => shape.at(axis) ?? 1)),
-    counted = (reveal, first, last, ms) => countsBetween(first, last).map(part => ({ reveal, part, ms }));
+    longest = (/** @type {number} */ axis) => Math.max(0, ...shapes.map(shape => shape.at(axis) ?? 1)),
+    counted = (
+      /** @type {number | null} */ reveal,
+      /** @type {number} */ first,
+      /** @type {number} */ last,
+      /** @type {number} */ ms,
+    ) => countsBetween(first, last).map(part => /** @type {Tick} */ ({ reveal, part, ms }));
   const ticks = names.flatMap((name, reveal) => {
     if (name === "products") return counted(reveal, 1, products, Math.min(700, 6000 / products));
     if (name === "row") return counted(reveal, names.includes("next") ? 3 : 2, longest(-1), 300);
-    return [{ reveal, part: null, ms: 900 }];
+    return [/** @type {Tick} */ ({ reveal, part: null, ms: 900 })];
   });
   return [...ticks, ...counted(null, 2, longest(-2), 300), { reveal: null, part: null, ms: 0 }];
 }
 
-/** The bands of the sheet from this step on, reveal by reveal; from the first if it is at its end. @param {Pass} pass @param {Where} where */
-function ticksOfSheet(pass, where) {
+/** The bands of the sheet from this step on, reveal by reveal; from the first if it is at its end. @returns {Tick[]} */
+function ticksOfSheet(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   const walk = walkOf(pass, where).filter(step => isSheet(pass, { ...where, step })),
     now = walk.indexOf(where.step),
     isAtEnd = now === walk.length - 1 && where.reveal === null,
@@ -136,7 +139,7 @@ function ticksOfSheet(pass, where) {
   return stops.map(stop => ({ ...stop, part: null, ms: 1800 }));
 }
 
-// The numbers between two, at most MAX_PARTS of them, always with the last.
+/** The numbers between two, at most MAX_PARTS of them, always with the last. @param {number} first @param {number} last */
 function countsBetween(first, last) {
   const step = Math.max(1, Math.ceil((last - first + 1) / MAX_PARTS)),
     counts = [];
@@ -145,17 +148,16 @@ function countsBetween(first, last) {
 }
 
 // Runs through ticks: show(tick) at each, at one of SPEEDS; change() when it starts or stops.
-export function makePlay(show, change) {
-  let ticks = [],
+export function makePlay(/** @type {(tick: Tick) => void} */ show, /** @type {() => void} */ change) {
+  let ticks = /** @type {Tick[]} */ ([]),
     index = 0,
-    timer = null,
-    speed = "normal";
+    timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
   const isOver = () => index >= ticks.length - 1;
   const stop = () => {
     clearTimeout(timer);
-    timer = null;
+    timer = undefined;
   };
-  const goTo = next => {
+  const goTo = (/** @type {number} */ next) => {
     index = Math.min(Math.max(next, 0), ticks.length - 1);
     show(ticks[index]);
   };
@@ -166,27 +168,22 @@ export function makePlay(show, change) {
         if (isOver()) pause();
         else later();
       },
-      ticks[index].ms * (SPEEDS.get(speed) ?? 1),
+      ticks[index].ms * (SPEEDS.get(play.speed) ?? 1),
     );
   };
   const pause = () => {
     stop();
     change();
   };
-  return {
+  const play = {
     get isRunning() {
-      return timer !== null;
+      return timer !== undefined;
     },
     get isUnderWay() {
       return ticks.length > 0 && !isOver();
     },
-    get speed() {
-      return speed;
-    },
-    set speed(name) {
-      speed = name;
-    },
-    start: all => {
+    speed: "normal",
+    start: (/** @type {Tick[]} */ all) => {
       stop();
       ticks = all;
       goTo(0);
@@ -198,7 +195,7 @@ export function makePlay(show, change) {
       change();
     },
     pause,
-    step: by => {
+    step: (/** @type {number} */ by) => {
       stop();
       goTo(index + by);
       change();
@@ -209,4 +206,5 @@ export function makePlay(show, change) {
       ticks = [];
     },
   };
+  return play;
 }

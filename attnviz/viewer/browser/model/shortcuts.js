@@ -3,7 +3,7 @@
 const NAME = "attnviz-letters",
   ON = "on",
   OFF = "off";
-let chosen = null; // kept here if the browser can't store it, as in a frame of another site
+let chosen = /** @type {string | null} */ (null); // kept here if the browser can't store it, as in a frame of another site
 
 export function areLettersOn() {
   try {
@@ -16,7 +16,7 @@ export function areLettersOn() {
 // Whether the browser has stored the choice for the next visit.
 export const areLettersKept = () => chosen === null;
 
-export function turnLetters(isOn) {
+export function turnLetters(/** @type {boolean} */ isOn) {
   chosen = isOn ? ON : OFF;
   try {
     localStorage.setItem(NAME, chosen);
@@ -54,8 +54,9 @@ const TYPING = `${TEXT}, select`;
 const RANGE = "input[type=range]"; // it has ends of its own
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
-// The command of a key, or null if it is not for the viewer. `focused` has the keyboard; single characters are for the viewer only
-// if that is in it or in its settings, or nothing has the keyboard.
+/** The command of a key, or null if it is not for the viewer. `focused` has the keyboard; single characters are for the viewer only if that is
+ * in it or in its settings, or nothing has the keyboard. @param {KeyboardEvent} keyboardEvent
+ * @param {{ focused: any, isAtViewer: boolean, isPresenting: boolean }} props @returns {string | null} */
 export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, { focused, isAtViewer, isPresenting }) {
   const command = KEYS.get(key?.length === 1 ? key.toLowerCase() : key);
   if (!command || focused?.closest(ASKING) || ctrlKey || altKey || metaKey || defaultPrevented) return null;
@@ -67,12 +68,12 @@ export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, {
   return isAtViewer && areLettersOn() ? command : null;
 }
 
-// Calls act(command) for keys anywhere on the page of the viewer at `root`; it returns whether it did something. Returns a function that
-// ends this.
+/** Calls act(command) for keys anywhere on the page of the viewer at `root`; it returns whether it did something. Returns a function that ends
+ * this. @param {Document} page @param {any} root @param {(command: string) => boolean} act @param {() => boolean} isPresenting */
 export function listenToKeys(page, root, act, isPresenting) {
   const numbered = makeNumbers(act);
-  const onKey = event => {
-    const path = event.composedPath(),
+  const onKey = (/** @type {KeyboardEvent} */ event) => {
+    const path = /** @type {any[]} */ (event.composedPath()),
       target = path.find(each => each.closest),
       focused = target?.closest(CLOSED_DIALOG) ? null : target,
       // a click into the page or its main part leaves the keyboard to that, which doesn't count as having it
@@ -87,12 +88,13 @@ export function listenToKeys(page, root, act, isPresenting) {
   return () => page.removeEventListener("keydown", onKey, true);
 }
 
-// Digits in quick succession are one number, where there is a band, or a stop, of that number.
+/** Digits in quick succession are one number, where there is a band, or a stop, of that number.
+ * @param {(command: string) => boolean} act @returns {(command: string, at: number) => boolean} */
 function makeNumbers(act) {
   let digits = "",
     last = -Infinity; // or a digit in the first second of a page would count as the second
   return (command, at) => {
-    const digit = command.at(-1),
+    const digit = command.slice(-1),
       longer = at - last < NUMBER_MS ? digits + digit : "";
     last = at;
     digits = longer.length > 1 && act(`band ${longer}`) ? longer : digit;

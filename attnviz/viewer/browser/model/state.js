@@ -13,14 +13,12 @@ export function presentedStep(pass, where) {
   return ids.slice(ids.indexOf(where.step)).find(id => walk.includes(id)) ?? walk[walk.length - 1];
 }
 
-/** @param {Pass} pass */
-export const hasSheet = ({ document: { steps } }) => steps.some(({ bands }) => bands.length);
-// Whether the view is of the sheet, in whatever step.
+export const hasSheet = (/** @type {Pass} */ { document: { steps } }) => steps.some(({ bands }) => bands.length);
+/** Whether the view is of the sheet, in whatever step. @param {Pass} pass @param {{ view: string }} props */
 export const isOfSheet = (pass, { view }) => view === "sheet" && hasSheet(pass);
 
-/** The ids of the steps of a walk: on the sheet the first of all, those with bands, and unless it is presented the last of all.
- * @param {Pass} pass @param {Where} where */
-export function walkOf(pass, where) {
+// The ids of the steps of a walk: on the sheet the first of all, those with bands, and unless it is presented the last of all.
+export function walkOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   const { steps } = pass.document,
     isOfBands = isOfSheet(pass, where),
     ends = where.present ? [steps[0]] : [steps[0], steps.at(-1)];
@@ -34,11 +32,11 @@ export function pagesOf({ document: { steps } }) {
   return [...new Map(onPages.map(step => [step.page, step])).values()];
 }
 
-// The number of a page's layer, counted from 1.
+/** The number of a page's layer, counted from 1. @param {string} page */
 export const layerOfPage = page => Number(page.split("-").at(-1));
 
-// The number of reveals of a step, and those in which each of its bands is shown: its rows in `first`, what they add up to in `last`.
-// Numbers that are multiplied are shown before their sum, and a band without a sentence comes with the next.
+/** The number of reveals of a step, and those in which each of its bands is shown: its rows in `first`, what they add up to in `last`. Numbers
+ * that are multiplied are shown before their sum, and a band without a sentence comes with the next. @param {Step} step */
 export function revealsOfBands({ bands }) {
   let count = 0;
   const reveals = bands.map((band, nth) => {
@@ -50,11 +48,12 @@ export function revealsOfBands({ bands }) {
   return { count, reveals };
 }
 
-// Whether each of its rows adds up to a number at its right.
+/** Whether each of its rows adds up to a number at its right. @param {Band} band */
 const isSummed = ({ right }) => right !== null && right.columns === null;
 
-/** The bands on the current page of the sheet in order, and how far each has come: {step, band, isThere, isWhole, isLit, multiplies}.
- * `isThere` are its rows, `isWhole` is what they add up to; if it `multiplies`, its products are written. @param {Pass} pass @param {Where} where */
+/** The bands on the current page of the sheet in order, and how far each has come: {step, band, isThere, isWhole, isLit, multiplies}. `isThere`
+ * are its rows, `isWhole` is what they add up to; if it `multiplies`, its products are written. @param {Pass} pass @param {Where} where
+ * @returns {BandState[]} */
 export function visibleRows(pass, where) {
   const { steps } = pass.document,
     now = steps.findIndex(({ id }) => id === where.step);
@@ -67,9 +66,9 @@ export function visibleRows(pass, where) {
       return { step, band, isThere: reached >= first, isWhole: reached >= last };
     });
   });
-  const isNow = each => each?.step.id === where.step;
+  const isNow = (/** @type {Partial<BandState> | undefined} */ each) => each?.step?.id === where.step;
   // Until its sum is shown. Keys have had their sentence by then: their products stay while the step is about the scores.
-  const isMultiplied = (each, next) =>
+  const isMultiplied = (/** @type {Omit<BandState, "isLit" | "multiplies">} */ each, /** @type {any} */ next) =>
     next?.band.factors
       ? isNow(next) && (!isNow(each) || !next.isWhole)
       : isSummed(each.band) && isNow(each) && !each.isWhole;
@@ -89,7 +88,7 @@ export function toCome(pass, where) {
   );
 }
 
-// The stages on that page, and those that are unfolded there.
+/** The stages on that page, and those that are unfolded there. @param {Pass} pass @param {Where} where @returns {Set<string | undefined>} */
 function stagesOn(pass, where) {
   const source = sourceAt(pass, where),
     bands = [...visibleRows(pass, where), ...(source ? sourceBands(pass, where, source) : [])].map(({ band }) => band);
@@ -98,18 +97,17 @@ function stagesOn(pass, where) {
   );
 }
 
-/** Where the numbers of a band of that page come from, if where.from names it: {name, word, heading, formula, bands}; else null.
- * @param {Pass} pass @param {Where} where */
-export const sourceAt = (pass, where) =>
+// Where the numbers of a band of that page come from, if where.from names it: {name, word, heading, formula, bands}; else null.
+export const sourceAt = (/** @type {Pass} */ pass, /** @type {Where} */ where) =>
   (isSheet(pass, where) && sourcesOn(pass, where).sources.find(({ name }) => name === where.from)) || null;
 
+/** @param {Pass} pass @param {Where} where @param {{ bands: Band[] }} props @returns {BandState[]} */
 export function sourceBands(pass, where, { bands }) {
   const state = { step: sourcesOn(pass, where), isThere: true, isWhole: true, isLit: false };
   return bands.map(band => ({ ...state, band, multiplies: band.left !== null }));
 }
 
-/** @param {Pass} pass @param {Where} where */
-function sourcesOn(pass, where) {
+function sourcesOn(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   const { page } = stepAt(pass, where);
   return pass.document.steps.find(step => step.page === page && step.sources.length) ?? { sources: [] };
 }
@@ -125,25 +123,23 @@ export const MOVES = QUESTIONS[1];
 export const stepAt = (pass, where) => /** @type {Step} */ (pass.document.steps.find(({ id }) => id === where.step));
 /** @param {Pass} pass @param {Where} where */
 export const isFirst = (pass, where) => pass.document.steps[0].id === where.step;
-export const slotsOf = step => step.pictures.flatMap(picture => picture.grid.flat()).filter(Boolean);
+/** @param {{ pictures: ContractPicture[] }} step @returns {Matrix[]} */
+export const slotsOf = step => step.pictures.flatMap(({ grid }) => grid.flat()).filter(slot => slot !== null);
 
-/** The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
- * @param {Pass} pass @param {Where} where */
-export function focusOf(pass, where) {
+// The cell that the panel is about: the last that was unfolded, else the selected one of the stage that was picked here.
+export function focusOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   const unfolded = pass.read(where.trail.at(-1) ?? "");
   if (unfolded) return unfolded;
   const name = subjectOf(pass, where);
   return { name, index: pass.indexAt(name, where.cell) };
 }
 
-/** @param {Pass} pass @param {Where} where */
-export function focusAddress(pass, where) {
+export function focusAddress(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   const { name, index } = focusOf(pass, where);
   return pass.address(name, index);
 }
 
-/** @param {Pass} pass @param {Where} where */
-function subjectOf(pass, where) {
+function subjectOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   if (where.picked && isShown(pass, where, where.picked)) return where.picked;
   const { subject, bands } = stepAt(pass, where),
     isOnSheet = bands.some(({ left, cells, right }) => [left, cells, right].some(slot => slot?.stage === subject));
@@ -152,7 +148,7 @@ function subjectOf(pass, where) {
   return (right ?? left ?? cells).stage;
 }
 
-/** A step without pictures shows the whole pass. @param {Pass} pass @param {Where} where */
+/** A step without pictures shows the whole pass. @param {Pass} pass @param {Where} where @param {string} name */
 function isShown(pass, where, name) {
   if (isSheet(pass, where)) return stagesOn(pass, where).has(name);
   const step = stepAt(pass, where);
@@ -173,7 +169,7 @@ export function fitted(pass, where) {
     cell: pass.within(where.cell),
     picked: pass.stages.has(where.picked) ? where.picked : "",
     trail: validTrail(pass, where.trail),
-    ...choicesFrom((name, all) => all.find(each => each === where[name])),
+    ...choicesFrom((name, all) => all.find(each => each === Object(where)[name])),
   };
   // The question “what would move it” is about one number, which stays the same in other steps and heads.
   const isHeld = at.ask === MOVES && !at.trail.length;
@@ -181,24 +177,29 @@ export function fitted(pass, where) {
 }
 
 /** For each choice the value that `find(name, all)` returns; the first if that is undefined. @returns {Pick<Where, keyof typeof CHOICES>} */
-export function choicesFrom(find) {
+export function choicesFrom(/** @type {(name: string, all: readonly string[]) => string | undefined} */ find) {
   const values = Object.entries(CHOICES).map(([name, all]) => [name, find(name, all) ?? all[0]]);
   return Object.fromEntries(values);
 }
 
-// The selected cell of a step before the user picks any.
-export const startAt = ({ steps, starts }, id) => starts[steps.find(step => step.id === id).layer];
+/** The selected cell of a step before the user picks any. @param {{ steps: Step[], starts: Selected[] }} props @param {string} id */
+export const startAt = ({ steps, starts }, id) =>
+  starts[/** @type {Step} */ (steps.find(step => step.id === id)).layer];
 
-// Whether the user picked other words, or another answer, than those shown first. The dimensions of the largest numbers, which come with
-// these, differ at each checkpoint.
-const hasPicked = (cell, first) => ["query", "key", "answer"].some(name => cell[name] !== first[name]);
+/** Whether the user picked other words, or another answer, than those shown first. The dimensions of the largest numbers, which come with these,
+ * differ at each checkpoint. @param {Selected} cell @param {Selected} first */
+const hasPicked = (cell, first) =>
+  /** @type {const} */ (["query", "key", "answer"]).some(name => cell[name] !== first[name]);
 
-// The user's `where` carried over to a pass that may be of other words. The selection follows its words. If the user picked none, a
-// model's question decides what is selected, and so does the start of a sentence that was too short for it.
+/** The user's `where` carried over to a pass that may be of other words. The selection follows its words. If the user picked none, a model's
+ * question decides what is selected, and so does the start of a sentence that was too short for it.
+ * @param {{ document: ContractDocument, where: Where }} props @param {ContractDocument} now @returns {Where} */
 export function carried({ document: before, where }, now) {
   const first = startAt(before, where.step),
     next = startAt(now, now.nearest[where.step]),
-    areSame = ["query", "key"].every(role => String(before.words[role]) === String(now.words[role]));
+    areSame = /** @type {const} */ (["query", "key"]).every(
+      role => String(before.words[role]) === String(now.words[role]),
+    );
   if (areSame) {
     const isPicked = now.model || where.picked || where.trail.length || hasPicked(where.cell, first);
     // as for who opens the address, which has no number that nobody picked
@@ -210,7 +211,7 @@ export function carried({ document: before, where }, now) {
 }
 
 // The same two words if both are still in the sentence, as often before as they were; else the same positions.
-function followed(before, now, cell) {
+function followed(/** @type {Words} */ before, /** @type {Words} */ now, /** @type {Selected} */ cell) {
   const query = now.query.indexOf(before.query[cell.query]),
     key = now.key.indexOf(before.key[cell.key]);
   return query < 0 || key < 0 ? cell : { ...cell, query, key };
@@ -221,7 +222,7 @@ function validTrail(pass, trail) {
   const end = trail.findIndex((address, nth) => {
     const cell = pass.read(address),
       before = nth > 0 && pass.read(trail[nth - 1]),
-      isSource = ({ name, index }) => pass.address(name, index) === address;
+      isSource = (/** @type {Cell} */ { name, index }) => pass.address(name, index) === address;
     return !cell || (before && !pass.cellsOf(before.name, before.index).some(isSource));
   });
   return end < 0 ? trail : trail.slice(0, end);
@@ -233,14 +234,16 @@ export function atStep({ document }, where, step) {
   const first = startAt(document, where.step),
     next = startAt(document, step),
     isPicked = where.picked || hasPicked(where.cell, first),
-    moved = Object.entries(where.cell).map(([name, at]) => [name, at === first[name] ? next[name] : at]),
+    moved = Object.entries(where.cell).map(([name, at]) => [
+      name,
+      at === Object(first)[name] ? Object(next)[name] : at,
+    ]),
     cell = isPicked ? where.cell : Object.fromEntries(moved);
   return { step, cell, reveal: null, from: "", ...(where.ask === MOVES ? {} : { trail: [] }) };
 }
 
-/** The id of the step `by` further on in the walk, or null. A step that is not on the walk stands before the next that is.
- * @param {Pass} pass @param {Where} where @param {number} by */
-export function besideStep(pass, where, by) {
+// The id of the step `by` further on in the walk, or null. A step that is not on the walk stands before the next that is.
+export function besideStep(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {number} */ by) {
   const ids = stepsOf(pass),
     now = ids.indexOf(where.step),
     walk = walkOf(pass, where),
@@ -248,34 +251,36 @@ export function besideStep(pass, where, by) {
   return further[Math.abs(by) - 1] ?? null;
 }
 
-/** @param {Pass} pass */
-export const stepsOf = pass => pass.document.steps.map(({ id }) => id);
+export const stepsOf = (/** @type {Pass} */ pass) => pass.document.steps.map(({ id }) => id);
 
-/** A cell, in the step that shows its stage if this one doesn't. @param {Pass} pass @param {Where} where */
+/** A cell, in the step that shows its stage if this one doesn't. @param {Pass} pass @param {Where} where @param {string} name
+ * @param {number[]} index */
 export function atCell(pass, where, name, index) {
   const focus = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
   return isShown(pass, where, name) ? focus : { ...focus, step: pass.stepOf(name).id, reveal: null };
 }
 
-/** A cell, in the step that computes it: the first step shows only results. @param {Pass} pass @param {Where} where */
+/** A cell, in the step that computes it: the first step shows only results. @param {Pass} pass @param {Where} where @param {string} name
+ * @param {number[]} index */
 export function inspected(pass, where, name, index) {
   const step = isFirst(pass, where) ? { step: pass.stepOf(name).id, reveal: null } : {};
   return { ...step, ...atCell(pass, where, name, index) };
 }
 
-/** One of the cells that the focus was computed from, unfolded in place. @param {Pass} pass @param {Where} where */
+/** One of the cells that the focus was computed from, unfolded in place. @param {Pass} pass @param {Where} where @param {string} name
+ * @param {number[]} index */
 export function unfolded(pass, where, name, index) {
   const trail = where.trail.length ? where.trail : [focusAddress(pass, where)];
   return { cell: pass.selectionAt(name, index, where.cell), trail: [...trail, pass.address(name, index)] };
 }
 
-/** The head `by` further on, round and round. @param {Pass} pass @param {Where} where */
+/** The head `by` further on, round and round. @param {Pass} pass @param {Where} where @param {number} by */
 export function atHead(pass, where, by) {
   const heads = lengthsOf(pass.stages.values()).head ?? 1;
   return withHead(where, (where.cell.head + by + heads) % heads);
 }
 
-export const withHead = (where, head) => ({
+export const withHead = (/** @type {Where} */ where, /** @type {number} */ head) => ({
   cell: { ...where.cell, head },
   trail: where.ask === MOVES ? where.trail : [],
 });

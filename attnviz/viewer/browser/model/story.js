@@ -6,21 +6,21 @@ import { counted, fraction, listed, ordinal, percent, pieces, short } from "./nu
 const ERROR = 1e-9; // of the larger of two numbers: those that are nearer differ by rounding alone
 const MAX_NAMED = 3;
 
-/** The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it. @param {Pass} pass */
-export const visibleRow = (pass, { name, index }) =>
+/** The numbers of a row but for the keys that the mask hides, be they of a stage before the mask or after it. @returns {number[]} */
+export const visibleRow = (/** @type {Pass} */ pass, /** @type {Cell} */ { name, index }) =>
   Array.from(pass.row(name, index)).filter((_, position) => !pass.isUnseen(name, [...index.slice(0, -1), position]));
 
-/** The sum of the numbers of a cell's row, less scores of hidden keys. @param {Pass} pass */
+/** The sum of the numbers of a cell's row, less scores of hidden keys. @param {Pass} pass @param {Cell} cell */
 const sumOf = (pass, { name, index }) =>
   pass.row(name, index).reduce((sum, value) => (value === -Infinity ? sum : sum + value), 0);
 
 // Whether two numbers are the same but for rounding; nothing is said of a row's other numbers, which may be far larger.
-export function ties(one, other) {
+export function ties(/** @type {number} */ one, /** @type {number} */ other) {
   const apart = Math.abs(one - other);
   return one === other || (apart < Infinity && apart <= ERROR * Math.max(Math.abs(one), Math.abs(other)));
 }
 
-// A number's position in its row; the only one has none.
+/** A number's position in its row; the only one has none. @param {number} value @param {number[]} row */
 function rankOf(value, row) {
   if (row.length < 2) return undefined;
   const higher = row.filter(each => each > value && !ties(each, value)).length;
@@ -30,7 +30,7 @@ function rankOf(value, row) {
   return higher + lower + 1 < row.length ? `tied for ${position}` : position;
 }
 
-// The words whose numbers are the largest of a cell's row, as pieces; undefined where no other has less.
+/** The words whose numbers are the largest of a cell's row, as pieces; undefined where no other has less. @param {Pass} pass @param {Cell} cell */
 function bestOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);
   if (!most.length || most.length === taken.length) return undefined;
@@ -41,10 +41,11 @@ function bestOf(pass, cell) {
   ]);
 }
 
-// A word's ending where several words have the largest number of a cell's row: “share” is of one, “shares” of several.
+/** A word's ending where several words have the largest number of a cell's row: “share” is of one, “shares” of several. @param {string} one
+ * @param {string} several @returns {Format} */
 const endingOf = (one, several) => (pass, cell) => (takenOf(pass, cell).most.length > 1 ? several : one);
 
-/** The words on a cell’s row, where all their numbers are the same. @param {Pass} pass */
+/** The words on a cell’s row, where all their numbers are the same. @param {Pass} pass @param {Cell} cell */
 function alikeOf(pass, cell) {
   const { taken, most } = takenOf(pass, cell);
   if (!most.length || most.length < taken.length) return undefined;
@@ -53,7 +54,7 @@ function alikeOf(pass, cell) {
   return most.length === 2 ? `both ${many} alike` : `all ${counted(most.length)} ${many} alike`;
 }
 
-/** The largest number of a cell's row, and whether it is that of several. @param {Pass} pass */
+/** The largest number of a cell's row, and whether it is that of several. @param {Pass} pass @param {Cell} cell */
 function mostOf(pass, { name, index }) {
   const { most } = takenOf(pass, { name, index });
   if (!most.length) return undefined;
@@ -64,7 +65,7 @@ function mostOf(pass, { name, index }) {
   return most.length > 1 ? `${written} each` : written;
 }
 
-/** The heads whose rows are the longest; undefined where all are equally long, and until all were sent. @param {Pass} pass */
+/** The heads whose rows are the longest; undefined where all are equally long, and until all were sent. @param {Pass} pass @param {Cell} cell */
 function longestOf(pass, cell) {
   const most = longestAt(pass, cell),
     { labels } = pass.stages.get(cell.name).axes[0];
@@ -72,53 +73,53 @@ function longestOf(pass, cell) {
   return listed(most.map(head => [labels[head]])).join("");
 }
 
-/** @param {Pass} pass */
-function longestAt(pass, { name, index: [, ...index] }) {
+function longestAt(/** @type {Pass} */ pass, /** @type {Cell} */ { name, index: [, ...index] }) {
   const { labels } = pass.stages.get(name).axes[0];
   const lengths = relativeLengths(labels.map((_, head) => pass.row(name, [head, ...index])));
   return topOf(lengths, [...lengths.keys()]);
 }
 
-/** The positions of a row that hold something for its query, and those of them with the largest number; none if some of the row
- * was not sent. What is hidden holds something only where it is a share that was set by hand. @param {Pass} pass */
+/** The positions of a row that hold something for its query, and those of them with the largest number; none if some of the row was not sent.
+ * What is hidden holds something only where it is a share that was set by hand. @param {Pass} pass @param {Cell} cell */
 function takenOf(pass, { name, index }) {
   const row = Array.from(pass.row(name, index)),
     isShare = pass.stages.get(name).scale === "share";
-  const isTaken = (value, position) =>
+  const isTaken = (/** @type {number} */ value, /** @type {number} */ position) =>
     (isShare && value !== 0) || !pass.isUnseen(name, [...index.slice(0, -1), position]);
   const taken = row.flatMap((value, position) => (isTaken(value, position) ? [position] : []));
   return { taken, most: topOf(row, taken) };
 }
 
-// Those of some positions at which the largest number stands; none if a number is missing.
+/** Those of some positions at which the largest number stands; none if a number is missing. @param {number[]} row @param {number[]} positions */
 function topOf(row, positions) {
   const top = Math.max(...positions.map(position => row[position]));
   return positions.filter(position => ties(top, row[position]));
 }
 
-// Over the largest of their numbers: the lengths themselves may be beyond a double.
+/** Over the largest of their numbers: the lengths themselves may be beyond a double. @param {Float64Array[]} rows */
 function relativeLengths(rows) {
   const unit = Math.max(...rows.map(row => Math.max(...row.map(Math.abs)))) || 1;
   return rows.map(row => Math.hypot(...row.map(value => value / unit)));
 }
 
-/** @param {Pass} pass */
+/** @param {Pass} pass @param {{ name: string }} props @param {number} position @returns {any[]} */
 function quoted(pass, { name }, position) {
   const axis = lastAxis(pass, name),
     text = axis.labels[position];
   return ["“", hasWords(axis) ? { text, style: "word" } : text, "”"];
 }
 
-/** @param {Pass} pass @returns {any} */
-const lastAxis = (pass, name) => pass.stages.get(name).axes.at(-1);
+/** @param {Pass} pass @param {string} name @returns {Axis} */
+const lastAxis = (pass, name) => /** @type {Axis} */ (pass.stages.get(name).axes.at(-1));
 
 const OF_ROW = ["rank", "positive", "sum", "best", "alike", "most"];
 
 // The text of a slot for a cell, by its format; undefined where there is nothing to say.
+/** @type {Record<string, Format>} */
 const FORMATS = {
   "": (pass, cell) => numeral(pass, cell, short),
   percent: (pass, cell) => numeral(pass, cell, percent),
-  rank: (pass, cell) => rankOf(pass.number(cell.name, cell.index), visibleRow(pass, cell)),
+  rank: (pass, cell) => rankOf(/** @type {number} */ (pass.number(cell.name, cell.index)), visibleRow(pass, cell)),
   count: (pass, cell) => counted(visibleRow(pass, cell).length),
   positive: (pass, cell) => {
     const row = [...visibleRow(pass, cell)];
@@ -142,7 +143,7 @@ const FORMATS = {
   length: (pass, { name }) => sizeAt(pass, name, -1),
   rows: (pass, { name }) => sizeAt(pass, name, -2),
   first: (pass, { name }) => sizeAt(pass, name, 0),
-  root: (pass, { name }) => short(Math.sqrt(pass.stages.get(name).shape.at(-1))),
+  root: (pass, { name }) => short(Math.sqrt(Number(sizeAt(pass, name, -1)))),
   before: (pass, cell) =>
     Object.hasOwn(pass.document.before, cell.name)
       ? numeral(pass.with(pass.document.before), cell, short)?.text
@@ -157,16 +158,17 @@ const FORMATS = {
   "longest.s": (pass, cell) => (longestAt(pass, cell).length > 1 ? "s" : ""), // ending of a word about them
 };
 
-/** The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell`
- * where a piece is the number of one, style "word" where it is a person's. What `gapAt(cell)` gives, where that is
- * something, stands in place of what the numbers of a cell tell. @param {Pass} pass @param {(cell: Cell) => any} gapAt */
+/** The first of some stories that holds of a cell and whose slots can all be filled, as pieces {text, cell, style}: `cell` where a piece is the
+ * number of one, style "word" where it is a person's. What `gapAt(cell)` gives, where that is something, stands in place of what the numbers of
+ * a cell tell. @param {Pass} pass @param {StoryOf[]} stories @param {Cell} cell @param {Selected} selection @param {(cell: Cell) => any} gapAt
+ * @returns {Piece[]} */
 export function renderStory(pass, stories, cell, selection, gapAt = _cell => null) {
   const parts = firstStoryThatHolds(pass, stories, cell, selection, gapAt)?.parts ?? [];
   return parts.flat().map(piece => (typeof piece === "string" ? { text: piece } : piece));
 }
 
 /** What of a story is set by hand: {told, others}, `told` the cell whose story says so itself, and the `others` that it leans on.
- * @param {Pass} pass */
+ * @param {Pass} pass @param {StoryOf[]} stories @param {Cell} cell @param {Selected} selection @returns {{ told: Cell[], others: Cell[] }} */
 export function handOf(pass, stories, cell, selection) {
   if (!pass.isChanged) return { told: [], others: [] };
   const story = firstStoryThatHolds(pass, stories, cell, selection, () => null);
@@ -177,13 +179,13 @@ export function handOf(pass, stories, cell, selection) {
   };
 }
 
-/** The first story that holds of a cell: {when, parts, slots}, its parts and the numbers of its slots; undefined without one.
- * @param {Pass} pass */
+/** The first story that holds of a cell: {when, parts, slots}, its parts and the numbers of its slots; undefined without one. @param {Pass} pass
+ * @param {StoryOf[]} stories @param {Cell} cell @param {Selected} selection @param {(cell: Cell) => unknown} gapAt */
 function firstStoryThatHolds(pass, stories, cell, selection, gapAt) {
   const here = pass.selectionAt(cell.name, cell.index, selection);
   for (const [when, template] of stories) {
     if (!holds(pass, when, cell, here)) continue;
-    const slots = [];
+    const slots = /** @type {{ target: Cell, format: string }[]} */ ([]);
     const parts = filledWhole(template, (name, format) => {
       if (name === "value" || pass.stages.has(name)) slots.push({ target: targetOf(pass, cell, here, name), format });
       return fillSlot(pass, cell, here, name, format, gapAt);
@@ -193,7 +195,7 @@ function firstStoryThatHolds(pass, stories, cell, selection, gapAt) {
   return undefined;
 }
 
-/** The cells that a slot's text follows from. @param {Pass} pass */
+/** The cells that a slot's text follows from. @param {Pass} pass @param {Cell} cell @param {string} format */
 function leanedOn(pass, { name, index }, format) {
   if (["", "percent"].includes(format)) return [{ name, index }];
   if (format.startsWith("part")) return pass.cellsOf(name, index);
@@ -201,7 +203,7 @@ function leanedOn(pass, { name, index }, format) {
   return Array.from(pass.row(name, index), (_, position) => ({ name, index: [...index.slice(0, -1), position] }));
 }
 
-/** @param {Pass} pass */
+/** @param {Pass} pass @param {StoryOf[0]} when @param {Cell} cell @param {Selected} selection */
 const holds = (pass, when, { name, index }, selection) =>
   ({
     hidden: () => pass.isUnseen(name, index),
@@ -212,7 +214,7 @@ const holds = (pass, when, { name, index }, selection) =>
   })[when]();
 
 // The pieces of a template; null if one of its slots can't be filled.
-function filledWhole(template, fill) {
+function filledWhole(/** @type {string} */ template, /** @type {(name: string, format: string) => any} */ fill) {
   let isWhole = true;
   const parts = pieces(template, (...slot) => {
     const filled = fill(...slot);
@@ -222,7 +224,8 @@ function filledWhole(template, fill) {
   return isWhole ? parts : null;
 }
 
-/** @param {Pass} pass */
+/** @param {Pass} pass @param {Cell} cell @param {Selected} selection @param {string} name @param {string} format
+ * @param {(cell: Cell) => unknown} gapAt */
 function fillSlot(pass, cell, selection, name, format, gapAt) {
   if (name !== "value" && !pass.stages.has(name)) return labelOf(pass, cell, selection, name);
   const target = targetOf(pass, cell, selection, name),
@@ -230,31 +233,36 @@ function fillSlot(pass, cell, selection, name, format, gapAt) {
   return text === undefined ? undefined : (gapAt(target) ?? text);
 }
 
-/** The cell that a slot is of: that of the story, or the one that is selected in a stage. @param {Pass} pass */
+/** The cell that a slot is of: that of the story, or the one that is selected in a stage. @param {Pass} pass @param {Cell} cell
+ * @param {Selected} selection @param {string} name */
 const targetOf = (pass, cell, selection, name) =>
   pass.stages.has(name) ? { name, index: pass.indexAt(name, selection) } : cell;
 
-/** The name of a position: on the last two axes of the cell's stage, or by a coordinate. @param {Pass} pass */
+/** The name of a position: on the last two axes of the cell's stage, or by a coordinate. @param {Pass} pass @param {Cell} cell
+ * @param {Selected} selection @param {string} slot */
 function labelOf(pass, { name, index }, selection, slot) {
   const fromEnd = { row: 2, column: 1 }[slot];
   const axis = fromEnd ? pass.stages.get(name).axes.at(-fromEnd) : pass.axisOf(slot, name);
   if (!axis) return undefined;
-  const text = axis.labels[fromEnd ? index.at(-fromEnd) : positionAt(axis, selection)];
+  const text = axis.labels[fromEnd ? index[index.length - fromEnd] : positionAt(axis, selection)];
   return hasWords(axis) ? { text, style: "word" } : { text };
 }
 
-/** @param {Pass} pass */
+/** @param {Pass} pass @param {Cell} cell @param {(value: number) => string} writing */
 function numeral(pass, cell, writing) {
   const value = pass.number(cell.name, cell.index);
   if (value === undefined) return undefined;
   return { text: pass.stages.get(cell.name).scale === "flag" ? String(value) : writing(value), cell };
 }
 
+/** @param {Pass} pass @param {string} name @param {number} axis */
 const sizeAt = (pass, name, axis) => String(pass.stages.get(name).shape.at(axis));
-const largestLine = (pass, cell) => largestOf(linesOf(pass, cell));
+const largestLine = (/** @type {Pass} */ pass, /** @type {Cell} */ cell) => largestOf(linesOf(pass, cell));
 
-const largestOf = lines =>
-  lines.reduce((most, line) => (most && Math.abs(most.value) >= Math.abs(line.value) ? most : line), undefined);
+const NO_LINE = /** @type {Line | undefined} */ (undefined);
 
-/** @param {Pass} pass */
+const largestOf = (/** @type {Line[]} */ lines) =>
+  lines.reduce((most, line) => (most && Math.abs(most.value) >= Math.abs(line.value) ? most : line), NO_LINE);
+
+/** @param {Pass} pass @param {Cell} cell */
 const linesOf = (pass, { name, index }) => pass.terms(name, index)?.lines ?? [];

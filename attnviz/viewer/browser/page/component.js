@@ -154,7 +154,7 @@ function openFor(site, number, at, isPresented) {
 // Sends the user's file again to a server process that lacks it, and then requests the scene.
 async function resendFile({ tab: newTab }, site) {
   const file = currentFile(window),
-    isWanted = () => currentFile(window) === file && file.tab === newTab;
+    isWanted = () => currentFile(window) === file && file?.tab === newTab;
   if (!file || file.tab === newTab) return;
   file.tab = newTab; // once
   if (await sendFile(new URL("arrays", site), newTab, file, isWanted)) serverAt(site).act("nothing", true);

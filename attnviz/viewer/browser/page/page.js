@@ -1,5 +1,5 @@
 // The page: settings, notices, the banner of a changed pass, and the view: pass, audit or program.
-import { afterFrame, button, choice, h, memoLast, redraw, write } from "../dom/element.js";
+import { afterFrame, button, choice, h, makeFlash, memoLast, redraw, write } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 import { copyText } from "../dom/link.js";
 import { saveFile } from "../views/download.js";
@@ -105,6 +105,7 @@ const NO_TORCH = " PyTorch’s nn.MultiheadAttention can’t make this pass.";
 function mountScript(box) {
   const code = h("code"),
     status = h("span", { class: "copied", role: "status" }),
+    report = makeFlash(status, 5000),
     languages = h("p", { class: "languages" });
   let shown = /** @type {any} */ (null),
     language = "NumPy";
@@ -128,8 +129,7 @@ function mountScript(box) {
     code.replaceChildren(...shown[kind].map(([name, part]) => (name ? h("span", { class: name }, part) : part)));
   };
   const copying = button("Copy", async () => {
-    write(status, (await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand.");
-    setTimeout(() => write(status, ""), 5000);
+    report((await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand.");
   });
   const saving = button("", () => {}),
     bar = h("div", { class: "bar" }, copying, saving, status);

@@ -1,5 +1,5 @@
 // A pass on a page without a server: its position lives behind the # of the address, and actions that need a server are refused.
-import { h } from "../dom/element.js";
+import { h, makeFlash } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
 import { readWhere } from "../model/address.js";
 import { mount } from "../views/viewer.js";
@@ -33,13 +33,9 @@ const NOTICE_MS = 6000;
 
 // Returns a function that shows a notice in a `line` of the page and returns false, as nothing was sent.
 export function makeRefusal(line, text) {
-  let timer = 0;
+  const show = makeFlash(line, NOTICE_MS);
   return () => {
-    line.textContent = text;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      line.textContent = "";
-    }, NOTICE_MS);
+    show(text);
     return false;
   };
 }

@@ -3,9 +3,9 @@
 import { addressOf } from "./history.js";
 import { closeMenuOnceUsed, onReconnect } from "./streamlit.js";
 
-let known = null; // Streamlit calls again with unchanged data (after a change of theme, say), which may be out of date by then
+let known = /** @type {any} */ (null); // Streamlit calls again with unchanged data (after a change of theme, say), which may be out of date by then
 
-export default function ({ data }) {
+export default function (/** @type {{ data: any }} */ { data }) {
   if (data !== known) addressOf(window).show(data);
   known = data;
   const ends = [onReconnect(document, addressOf(window).readAgain, MutationObserver), closeMenuOnceUsed(document)];

@@ -4,7 +4,7 @@ export const RETRY_MS = 1000;
 const TEMPORARY = [0, 429, 502, 503, 504]; // no answer, busy, or a server process is down
 const NO_ANSWER = "The server does not answer. Trying again in a moment.";
 
-export const isTemporary = status => TEMPORARY.includes(status);
+export const isTemporary = (/** @type {number} */ status) => TEMPORARY.includes(status);
 /** @returns {Promise<void>} */
 export const pause = (ms = RETRY_MS) => new Promise(done => setTimeout(done, ms));
 

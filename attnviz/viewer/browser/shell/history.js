@@ -6,18 +6,19 @@ const SAME_STEP_MS = 1000; // changes of the address closer together than this a
 const RECONNECTED = "reconnected"; // lets a server that knows the tab tell a reconnect from Back; see app/page_scene.py
 const MAX_BACK_MS = 3000; // how long Back waits for the server's page; after that the address follows what is shown
 
-// The page's address, which follows what is shown. After Back it is the other way round: the page has to follow the address first.
+/** The page's address, which follows what is shown. After Back it is the other way round: the page has to follow the address first.
+ * @param {any} window @returns {Address} */
 export function addressOf(window) {
   const { history, location } = window;
   if (history.attnviz) return history.attnviz; // made by another of our bundles on this page
-  let page = null,
-    shown = {}; // the page that is shown, and its parameters
+  let page = /** @type {string | null} */ (null),
+    shown = /** @type {Record<string, string | null>} */ ({}); // the page that is shown, and its parameters
   let changed = -SAME_STEP_MS; // when the address last changed
-  let awaited = null; // {search, timer} of where Back led, until it is shown
+  let awaited = /** @type {{ search: string, timer: number } | null} */ (null); // {search, timer} of where Back led, until it is shown
   const listeners = new Set();
   // While Back is under way, the answer to an earlier request must not push an entry: that would discard Forward.
   const takenHistory = takeOverHistory(window, () => !awaited);
-  const write = (search, isNewPlace) => {
+  const write = (/** @type {string} */ search, /** @type {boolean} */ isNewPlace) => {
     const url = `${location.pathname}${search}${location.hash}`;
     if (!isSame(search, location.search)) (isNewPlace ? takenHistory.push : takenHistory.replace)(url);
   };
@@ -41,7 +42,8 @@ export function addressOf(window) {
     awaited = { search: location.search, timer: window.setTimeout(follow, MAX_BACK_MS) };
     for (const listener of listeners) listener();
   });
-  history.attnviz = {
+  /** @type {Address} */
+  const address = {
     read: () => location.search,
     write,
     shows: parameters => {
@@ -70,5 +72,6 @@ export function addressOf(window) {
       return () => listeners.delete(listener);
     },
   };
-  return history.attnviz;
+  history.attnviz = address;
+  return address;
 }

@@ -3,9 +3,9 @@ import { RETRY_MS, ask, isTemporary } from "./ask.js";
 
 const UNKNOWN_TAB = 404; // the server process is new
 
-// Returns a function that posts a message and gives the server's answer: null if it should be retried. It throws if a retry
-// won't help. `templates` are the browser's templates (templates.js).
-export const postTo = (url, templates) => async message => {
+/** Returns a function that posts a message and gives the server's answer: null if it should be retried. It throws if a retry won't help.
+ * `templates` are the browser's templates (templates.js). @param {URL} url @param {Templates} templates */
+export const postTo = (url, templates) => async (/** @type {object} */ message) => {
   const { isDone, status, type, message: text, data } = await ask(url, { ...message, templates: templates.names });
   if (isTemporary(status) || status === UNKNOWN_TAB) return null;
   // After a bug of ours the server's plain text says what to report; a proxy in front of it may answer in HTML.
@@ -20,15 +20,16 @@ export const postTo = (url, templates) => async message => {
 
 const GONE = [403, 404];
 
-/** @returns {import("../../generated/contract").ClassNow} */
+/** @param {string} text @returns {import("../../generated/contract").ClassNow} */
 const parseNow = text => JSON.parse(text);
-/** @returns {import("../../generated/contract").OwnNow} */
+/** @param {string} text @returns {import("../../generated/contract").OwnNow} */
 const parseOwn = text => JSON.parse(text);
 
-// The class routes of the server at `site`; `templates` completes the documents that it sends.
-export function makeClassLine(site, templates) {
-  const url = (path, parameters) =>
+/** The class routes of the server at `site`; `templates` completes the documents that it sends. @returns {ClassLine} */
+export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ templates) {
+  const url = (/** @type {string} */ path, /** @type {Record<string, any>} */ parameters) =>
     Object.assign(new URL(path, site), { search: String(new URLSearchParams(parameters)) });
+  /** @type {ClassLine["post"]} */
   const post = (code, message, key = "") =>
     ask(url("room", { room: code }), message, key ? { "X-Room-Key": key } : undefined);
   return {
@@ -41,7 +42,7 @@ export function makeClassLine(site, templates) {
     // Calls the handlers {now(state), own(answer), lost(), gone(message)}; returns a function that stops it. It reconnects when
     // the page wakes up. `isAround()` says whether this phone explores by itself.
     listen: ({ code, seat }, isAround, handlers) => {
-      let source = null,
+      let source = /** @type {EventSource | null} */ (null),
         timer = 0,
         isOver = false;
       const open = () => {
@@ -53,7 +54,7 @@ export function makeClassLine(site, templates) {
         source.addEventListener("own", ({ data }) => handlers.own(parseOwn(data).answer));
         source.onerror = async () => {
           handlers.lost();
-          if (source.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
+          if (source?.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
           const { status, message } = await post(code, { do: "join", seat });
           if (isOver) return;
           if (GONE.includes(status)) {
@@ -92,21 +93,21 @@ const NEXT = {
 const NOTHING = ["nothing", true]; // an action without effect: it fetches the scene as it is
 
 // post(message) is as postTo returns it; look() gives the current address. Returns {act, receive, forget, isWaiting}.
-export function makeServer({ post, look }) {
+export function makeServer(/** @type {{ post(message: any): Promise<any>, look(): string }} */ { post, look }) {
   let state = "resting",
     queue = /** @type {[string, any][]} */ ([]),
     timer = 0,
     current = /** @type {any} */ (null), // the latest answer, on which the next actions build
-    show = (_answer, _isDone) => {}; // draws an answer
-  const is = name => state === name;
-  const becomes = event => {
+    show = (/** @type {any} */ _answer, /** @type {boolean} */ _isDone) => {}; // draws an answer
+  const is = (/** @type {string} */ name) => state === name;
+  const becomes = (/** @type {string} */ event) => {
     state = NEXT[state][event] ?? state;
   };
   // A run of the page that was overtaken by later actions. It isn't drawn; a fresh answer is requested, as its page may differ.
-  const isLate = ({ tab, number }) => current?.tab === tab && number < current.number;
+  const isLate = (/** @type {any} */ { tab, number }) => current?.tab === tab && number < current.number;
   // The action failed for good: the scene stays, with a notice.
-  const refused = ({ message }) => ({ ...current, notices: [message] });
-  const again = ms => {
+  const refused = (/** @type {Error} */ { message }) => ({ ...current, notices: [message] });
+  const again = (/** @type {number} */ ms) => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       becomes("shown");
@@ -125,7 +126,7 @@ export function makeServer({ post, look }) {
     if (isWanted) take(answer, actions, view);
     else flush();
   };
-  const take = (answer, actions, view) => {
+  const take = (/** @type {any} */ answer, /** @type {[string, any][]} */ actions, /** @type {string} */ view) => {
     if (!answer) {
       queue.unshift(...actions);
       again(RETRY_MS);
@@ -146,14 +147,14 @@ export function makeServer({ post, look }) {
     get isWaiting() {
       return isAsking() || queue.length > 0;
     },
-    act: (name, message) => {
+    act: (/** @type {string} */ name, /** @type {any} */ message) => {
       if (REPLACING.has(name) && queue.at(-1)?.[0] === name) queue.pop();
       queue.push([name, message]);
       flush();
     },
     // Takes the answer of a run of the page: on a visit, after Back, or from another server process. From now on
     // draw(answer, isDone) draws every answer.
-    receive: (answer, draw) => {
+    receive: (/** @type {any} */ answer, /** @type {(answer: any, isDone: boolean) => void} */ draw) => {
       show = draw;
       if (isLate(answer)) {
         current = { ...answer, address: current.address, number: current.number };

@@ -8,25 +8,25 @@ const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 
 // Replaces Streamlit's access to the history. Only a change of page gets through, and only while mayLeave() allows it. Streamlit would
 // write path and parameters as separate steps, in either order, and empty parameters before both; Back would stop at each.
-export function takeOverHistory(window, mayLeave) {
+export function takeOverHistory(/** @type {any} */ window, /** @type {() => boolean} */ mayLeave) {
   const { history, location } = window;
   const push = history.pushState.bind(history),
     replace = history.replaceState.bind(history);
-  history.pushState = (state, _, url) => {
+  history.pushState = (/** @type {any} */ state, /** @type {string} */ _, /** @type {string} */ url) => {
     const { pathname } = new URL(url ?? "", location.href);
     if (pathname !== location.pathname && mayLeave()) push(state, "", pathname + location.search);
   };
   history.replaceState = () => {};
   let isOurs = false; // whether the popstate event is ours
   return {
-    push: url => push(history.state, "", url),
-    replace: url => replace(history.state, "", url),
-    onBack: listener =>
+    push: (/** @type {string} */ url) => push(history.state, "", url),
+    replace: (/** @type {string} */ url) => replace(history.state, "", url),
+    onBack: (/** @type {() => void} */ listener) =>
       window.addEventListener("popstate", () => {
         if (!isOurs) listener();
       }),
     // Makes Streamlit read an address, which it does only on popstate, without moving. It ignores addresses with a hash.
-    haveRead: url => {
+    haveRead: (/** @type {string} */ url) => {
       const { href } = location;
       replace(history.state, "", url);
       isOurs = true;
@@ -37,23 +37,24 @@ export function takeOverHistory(window, mayLeave) {
   };
 }
 
-// Whether the tab is connected to its server; null before Streamlit has drawn its page.
+/** Whether the tab is connected to its server; null before Streamlit has drawn its page. @param {Document} document */
 export function isConnected(document) {
   const state = document.querySelector(APP)?.getAttribute(STATE);
   return state ? state === "CONNECTED" : null;
 }
 
 // CSS that hides Streamlit's dialog within a selector. While the dialog is open nothing else can be clicked, so it has to be closed too.
-export const hidesDialog = within => `${within} ${DIALOG} { display: none; }`;
+export const hidesDialog = (/** @type {string} */ within) => `${within} ${DIALOG} { display: none; }`;
 
-export function closeDialog(document) {
-  document.querySelector(`${DIALOG} button`)?.click();
+export function closeDialog(/** @type {Document} */ document) {
+  /** @type {HTMLElement | null} */ (document.querySelector(`${DIALOG} button`))?.click();
 }
 
-// Calls `act` on every reconnect; returns a function that stops it. Another server process may answer from now on, which
-// doesn't know this tab. Streamlit would rerun the page only at the user's next action, and lose that action.
+/** Calls `act` on every reconnect; returns a function that stops it. Another server process may answer from now on, which doesn't know this tab.
+ * Streamlit would rerun the page only at the user's next action, and lose that action. @param {Document} document @param {() => void} act
+ * @param {typeof MutationObserver} Observer */
 export function onReconnect(document, act, Observer) {
-  const app = document.querySelector(APP);
+  const app = /** @type {Element} */ (document.querySelector(APP));
   let isConnected = app.getAttribute(STATE) === "CONNECTED";
   const observer = new Observer(() => {
     const was = isConnected;
@@ -64,18 +65,19 @@ export function onReconnect(document, act, Observer) {
   return () => observer.disconnect();
 }
 
-// Closes the sidebar after a page was picked; returns a function that stops it. On a phone it covers the page, and Streamlit
-// leaves it open, even for the next visit.
+/** Closes the sidebar after a page was picked; returns a function that stops it. On a phone it covers the page, and Streamlit leaves it open,
+ * even for the next visit. @param {Document} document */
 export function closeMenuOnceUsed(document) {
-  const close = ({ target }) => {
-    if (target.closest(MENU_LINK)) setTimeout(() => document.querySelector(CLOSES_MENU)?.click());
+  const close = (/** @type {any} */ { target }) => {
+    if (target.closest(MENU_LINK))
+      setTimeout(() => /** @type {HTMLElement | null} */ (document.querySelector(CLOSES_MENU))?.click());
   };
   document.addEventListener("click", close);
   return () => document.removeEventListener("click", close);
 }
 
-// Cleanup for a component: calls act() only if `root` has left the page. Streamlit also cleans up before every rerun;
-// unmounting then would lose the focus and a Back under way.
+/** Cleanup for a component: calls act() only if `root` has left the page. Streamlit also cleans up before every rerun; unmounting then would
+ * lose the focus and a Back under way. @param {Element} root @param {() => void} act */
 export const cleanupIfGone = (root, act) => () => {
   if (!root.isConnected) act();
 };

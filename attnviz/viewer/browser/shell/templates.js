@@ -2,8 +2,9 @@
 
 const NAME = "$";
 
-export function unpool({ parts, whole }) {
-  const made = [];
+export function unpool(/** @type {{ parts: any[], whole: any }} */ { parts, whole }) {
+  const made = /** @type {any[]} */ ([]);
+  /** @type {(data: any) => any} */
   const read = data => {
     if (Array.isArray(data)) return data.map(read);
     if (typeof data !== "object" || data === null) return data;
@@ -14,17 +15,21 @@ export function unpool({ parts, whole }) {
   return read(whole);
 }
 
-// send(event, message) sends a request to the server.
+/** send(event, message) sends a request to the server. @param {(event: string, message: any) => unknown} send */
 export function makeRequestsOnce(send) {
   const open = new Map(); // event -> {message, isAnswered}
   return {
     // Sends a request unless it equals the pending one. `isAnswered(pass)` says whether a pass has what was requested.
-    begin: (event, message, isAnswered) => {
+    begin: (
+      /** @type {string} */ event,
+      /** @type {any} */ message,
+      /** @type {(pass: Pass) => boolean} */ isAnswered,
+    ) => {
       if (open.get(event)?.message === message) return;
       open.set(event, { message, isAnswered });
       send(event, message);
     },
-    answered: pass => {
+    answered: (/** @type {Pass} */ pass) => {
       for (const [event, { isAnswered }] of [...open]) if (isAnswered(pass)) open.delete(event);
     },
     forget: () => open.clear(),
@@ -34,11 +39,11 @@ export function makeRequestsOnce(send) {
 const MAX_TEMPLATES = 16; // names sent to the server
 const KEPT_TEMPLATES = 2 * MAX_TEMPLATES; // the server may still refer to one whose name was sent earlier
 
-// Completes what the server sends. Returns {names, complete(answer), completeDocument(document), completeMoment(moment)}; `names` are
-// those of the templates kept.
+/** Completes what the server sends. Returns {names, complete(answer), completeDocument(document), completeMoment(moment)}; `names` are those of
+ * the templates kept. @returns {Templates} */
 export function makeTemplates() {
   const cache = new Map(); // name -> parts, the latest last
-  const partsOf = ({ name, parts }) => {
+  const partsOf = (/** @type {{ name: string, parts: any }} */ { name, parts }) => {
     const found = parts ?? cache.get(name);
     if (!found) throw new Error(`The template ${name} is not here.`);
     cache.delete(name);
@@ -46,6 +51,7 @@ export function makeTemplates() {
     if (cache.size > KEPT_TEMPLATES) cache.delete(cache.keys().next().value);
     return found;
   };
+  /** @type {Templates["completeDocument"]} */
   const completeDocument = ({ template, parameters, ...rest }) => {
     const shared = [template, parameters].filter(Boolean).map(partsOf), // a page of the site has a single template and no parameters
       made = [...shared, rest].reduce(merged),
@@ -62,9 +68,11 @@ export function makeTemplates() {
   };
 }
 
+/** @param {any} one @param {any} other @returns {any} */
 function merged(one, other) {
   const shared = Object.keys(other).filter(name => isObject(one[name]) && isObject(other[name]));
   return { ...one, ...other, ...Object.fromEntries(shared.map(name => [name, merged(one[name], other[name])])) };
 }
 
+/** @param {unknown} value */
 const isObject = value => typeof value === "object" && value !== null && !Array.isArray(value);

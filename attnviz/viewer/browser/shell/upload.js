@@ -7,18 +7,26 @@ const SILENT = "The server does not answer. The file will be sent again in a mom
   WAITING = "The server is busy with other files. Yours will be sent again in a moment.";
 const MAX_SECONDS = 60; // for the upload
 
-// The user's file: {name, bytes, answers, tab, pieces} or null. `tab` is the tab that it was sent for, `pieces` the report;
-// the bytes of an example come from the server. It hangs on the window, as a page has several bundles.
+/** The user's file: {name, bytes, answers, tab, pieces} or null. `tab` is the tab that it was sent for, `pieces` the report; the bytes of an
+ * example come from the server. It hangs on the window, as a page has several bundles. @param {any} window @returns {UserFile | null} */
 export const currentFile = window => window.attnvizFile ?? null;
 
-export function setCurrentFile(window, file) {
+export function setCurrentFile(/** @type {any} */ window, /** @type {UserFile | null} */ file) {
   window.attnvizFile = file;
 }
 
-// Sends a file for a tab, and retries until the server answers, the upload takes too long or `isWanted()` is false.
-// report() gets the fraction sent, or the reason for waiting; send(url, body, report, isWanted) resolves to {status, text},
-// or null without an answer. Resolves to the file with its report, or null.
-export async function sendFile(url, tab, file, isWanted, report = _progress => {}, { send = post, wait = pause } = {}) {
+/** Sends a file for a tab, and retries until the server answers, the upload takes too long or `isWanted()` is false. report() gets the fraction
+ * sent, or the reason for waiting; send(url, body, report, isWanted) resolves to {status, text}, or null without an answer. Resolves to the file
+ * with its report, or null. @param {URL} url @param {string} tab @param {UserFile} file @param {() => boolean} isWanted
+ * @returns {Promise<UserFile | null>} */
+export async function sendFile(
+  url,
+  tab,
+  file,
+  isWanted,
+  report = (/** @type {any} */ _progress) => {},
+  { send = post, wait = pause } = {},
+) {
   const line = JSON.stringify({ tab, filename: file.name, ...file.answers });
   while (isWanted()) {
     const response = await send(url, new Blob([line, "\n", file.bytes]), report, isWanted);
@@ -34,7 +42,7 @@ export async function sendFile(url, tab, file, isWanted, report = _progress => {
   return null;
 }
 
-function answerIn({ status, text }) {
+function answerIn(/** @type {{ status: number, text: string }} */ { status, text }) {
   if (status !== 200) return { pieces: [{ kind: "text", runs: [["", text]] }] };
   try {
     return JSON.parse(text);
@@ -44,6 +52,7 @@ function answerIn({ status, text }) {
 }
 
 // XMLHttpRequest, as fetch reports no progress.
+/** @type {(url: URL, body: Blob, report: (progress: any) => void, isWanted: () => boolean) => Promise<any>} */
 const post = (url, body, report, isWanted) =>
   new Promise(done => {
     const request = new XMLHttpRequest();
@@ -69,5 +78,5 @@ const post = (url, body, report, isWanted) =>
     request.send(body);
   });
 
-const tooSlow = sent =>
+const tooSlow = (/** @type {number} */ sent) =>
   `A file has ${MAX_SECONDS} s to come; of this one ${Math.floor(100 * sent)} % came. Leave out what attention doesn’t need, or take a faster line.`;

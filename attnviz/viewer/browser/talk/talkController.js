@@ -1,7 +1,7 @@
 // The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-talk.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
-import { button, h } from "../dom/element.js";
+import { button, h, makeListeners } from "../dom/element.js";
 import { spelledOut } from "../dom/link.js";
 import { makeTalkDock, makeTalkRequests, makeTalkUploads } from "./talkDock.js";
 import { thumbnailOf } from "../lesson/speakerWindow.js";
@@ -17,10 +17,7 @@ export function makeTalkStore(storeOf, window) {
   let { talk, pictures, before } = readTalk(storeOf),
     isKept = true,
     lastChange = /** @type {string | null} */ (null); // typing into one box is one change
-  const listeners = new Set();
-  const notify = () => {
-    for (const listener of listeners) listener();
-  };
+  const { add: onChange, call: notify } = makeListeners();
   const keep = () => {
     isKept =
       writeStored(storeOf, NAME, { talk, pictures, before: before.slice(-1) }) ||
@@ -69,10 +66,7 @@ export function makeTalkStore(storeOf, window) {
       keep();
       if (isKept !== wasKept) notify();
     },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange,
   };
 }
 

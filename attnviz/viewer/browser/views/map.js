@@ -79,7 +79,7 @@ export function makeHeads(tools) {
     element: box,
     update(pass, where, look) {
       shown = { pass, where };
-      const name = headedAt(pass, where),
+      const name = headedAt(pass, where) ?? "",
         heads = name ? pass.stages.get(name).shape[0] : 1,
         { colours } = look;
       box.hidden = heads < 2;

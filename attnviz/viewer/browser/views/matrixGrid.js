@@ -124,7 +124,7 @@ export function makeMatrixGrid(acts, bars) {
   const readout = makeNumberLists(acts),
     matrices = makeMatrices(acts),
     board = h("div", { class: "board" }, matrices.element, readout.element, bars);
-  const fitted = memoLast(args => fit(...args), MOST_FITTED); // other numbers mostly take as much space
+  const fitted = memoLast(([pictures, space, options]) => fit(pictures, space, options), MOST_FITTED); // other numbers mostly take as much space
   return {
     element: board,
     make: matrices.make,

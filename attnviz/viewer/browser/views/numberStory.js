@@ -22,7 +22,7 @@ export const drawTrail = (pass, trail, back) =>
 /** A number's name and value, and by how much it moved if the pictures show that. @param {Pass} pass @param {Look} look @param {Cell} cell */
 export function titleOf(pass, look, { name, index }) {
   const value = pass.number(name, index),
-    moved = look.kind !== "differences" ? null : pass.document.before[name] ? look.pass.number(name, index) : 0;
+    moved = look.kind !== "differences" ? null : pass.document.before[name] ? Number(look.pass.number(name, index)) : 0;
   return `${pass.nameOf(name, index)} = ${valueText(pass, name, value)}${moved === null ? "" : `, moved by ${digits(moved)}`}`;
 }
 
@@ -120,10 +120,8 @@ export function showWholeLines(box) {
   if (!scroller) return;
   scroller.style.maxHeight = "";
   if (scroller.scrollHeight <= scroller.clientHeight + 1) return;
-  const {
-      tBodies: [body],
-      tFoot,
-    } = scroller.querySelector("table"),
+  const { tBodies, tFoot } = scroller.querySelector("table"),
+    [body] = tBodies,
     top = body.getBoundingClientRect().top,
     total = tFoot?.offsetHeight ?? 0;
   const bottoms = [...body.rows].map(row => row.getBoundingClientRect().bottom - top),
@@ -159,7 +157,7 @@ export function drawWriters(pass, { name, index: [last, answer] }, isShown, { pi
     return drawBar([link, keyOf(pass, parts.byKey, heads.indexOf(writer), answer)], partOf(writer), most);
   });
   const rest = others.reduce((sum, writer) => sum + partOf(writer), 0),
-    logit = digits(pass.number("logits", [last, answer]));
+    logit = digits(Number(pass.number("logits", [last, answer])));
   return [
     h(
       "section",

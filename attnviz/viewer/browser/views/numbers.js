@@ -18,7 +18,7 @@ function mountOwnNumbers(root, url, open) {
   let answers = {};
   root.replaceChildren(drop.element, examples, ...questionForm.elements, ...report.elements);
   async function send() {
-    const file = currentFile(window),
+    const file = /** @type {UserFile} */ (currentFile(window)), // it is there by now
       request = {},
       isWanted = () => wanted === request && currentFile(window) === file,
       showProgress = progress => report.showProgress(labelOf(file), progress);

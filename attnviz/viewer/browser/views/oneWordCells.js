@@ -190,7 +190,7 @@ function drawSentence(part, paint) {
   return h("p", {}, ...(title ? [title] : drawRuns(runsOf(part, paint, gapsIn(part, paint.look)))));
 }
 
-// The sentence of a band, or about the marks in it.
+/** The sentence of a band, or about the marks in it. @returns {Run[]} */
 export function runsOf(part, paint, gapAt) {
   const { marks } = part.cells.stage;
   if (marks && isMarked(part, paint)) return [["", marks]];

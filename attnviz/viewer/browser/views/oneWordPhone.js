@@ -4,7 +4,7 @@ import { hasWords, isOfHeads } from "../model/axes.js";
 import { areApart } from "../model/looks.js";
 import { digits, short } from "../model/numeral.js";
 import { QUESTIONS } from "../model/state.js";
-import { button, h, redraw, rovingFocus, setTabStop } from "../dom/element.js";
+import { button, h, redraw, rovingFocus, setTabStop, table } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 import { cacheNoteAt, cellsAt, drawWays, endsAt, leftAt, numberAt, restAt, runsOf, sumOf } from "./oneWordCells.js";
 import { added, isShownBy } from "./oneWordParts.js";
@@ -182,11 +182,11 @@ function drawVector(part, name, labels, positions, view) {
     const here = positions.slice(from, from + POSITIONS_IN_LINE),
       open = here.find(({ id }) => view.isOpen(id)),
       head = h("th", { scope: "row" }, rangeOf(here.map(({ position }) => labels[position])));
-    rows.push(h("tr", {}, head, ...here.map(({ face, id }) => drawCell(face, id, view))));
+    rows.push([head, ...here.map(({ face, id }) => drawCell(face, id, view))]);
     if (open?.face?.cell) rows.push(drawOpened(POSITIONS_IN_LINE + 1, drawWorkings(part, open.face, view)));
   }
-  const caption = h("caption", {}, missing ? `${name}: the largest; ${missing} more` : name);
-  return h("table", { class: "places", role: "grid" }, caption, h("tbody", {}, ...rows));
+  const caption = missing ? `${name}: the largest; ${missing} more` : name;
+  return table({ class: "places", role: "grid" }, { caption, rows });
 }
 
 function rangeOf(labels) {
@@ -211,24 +211,14 @@ function drawWords(parts, collected, isFirst, view) {
       open = ids.findIndex(view.isOpen),
       face = faces[open]?.[nth];
     const cells = strip ? [strips[nth]] : ids.map((id, column) => drawCell(faces[column]?.[nth], id, view));
-    const line = h("tr", {}, drawWord(axis, position, paint, acts), ...cells);
+    const line = [drawWord(axis, position, paint, acts), ...cells];
     if (!face?.cell) return [line];
     return [line, drawOpened(shown.length + 1, drawWorkings(shown[open], face, view, collected))];
   });
-  const body = h(
-    "tbody",
-    {},
-    ...(strip ? [drawQuery(strip, shown.length, paint)] : []),
-    ...rows,
-    ...(parts[0].rest.length && !strip ? [drawRest(shown, paint)] : []),
-  );
-  const table = h(
-    "table",
-    { class: "rows", role: "grid", "aria-label": `${pass.document.words.query[where.cell.query]}: its ${axis.title}` },
-    drawHead(shown, strip, axis, pass.document.words),
-    body,
-    ...drawFoot(shown, view),
-  );
+  if (strip) rows.unshift(drawQuery(strip, shown.length, paint));
+  else if (parts[0].rest.length) rows.push(drawRest(shown, paint));
+  const label = `${pass.document.words.query[where.cell.query]}: its ${axis.title}`,
+    lines = { head: [drawHead(shown, strip, axis, pass.document.words)], rows, foot: drawFoot(shown, view) };
   const note = strip ? cacheNoteAt(pass, where) : null;
   return h(
     "section",
@@ -236,7 +226,7 @@ function drawWords(parts, collected, isFirst, view) {
     ...(axis.name === "key" && isFirst ? [drawAsker(paint)] : []),
     ...(axis.name === "key" && isFirst && note ? [h("p", { class: "hint" }, note.text)] : []),
     ...current.flatMap(part => sentenceOf(part, paint)),
-    table,
+    table({ class: "rows", role: "grid", "aria-label": label }, lines),
   );
 }
 
@@ -262,7 +252,7 @@ function drawHead(parts, strip, axis, { unit }) {
     ? [Object.assign(heading(strip.cells.stage.one), { colSpan: parts.length })]
     : parts.map(part => heading(nameOf(part), part.isLit ? "now" : part.isThere ? "" : "later"));
   const corner = h("th", { scope: "col" }, axis.name === "answer" ? "answer" : unit);
-  return h("thead", {}, h("tr", {}, corner, ...names));
+  return [corner, ...names];
 }
 
 // A word of the sentence asks when it is tapped; another is selected.
@@ -320,7 +310,7 @@ function drawFoot(parts, view) {
     rows.push(rowOf(ofLeftover.leftover.stage.one, cells));
     if (view.isOpen(id)) rows.push(drawOpened(parts.length + 1, drawWorkings(ofLeftover, face, view)));
   }
-  return rows.length ? [h("tfoot", {}, ...rows)] : [];
+  return rows;
 }
 
 function drawSum(part, paint) {
@@ -425,7 +415,7 @@ function drawProducts(pass, { lines }, total) {
     .filter(line => largest.includes(line))
     .map(({ cells, value, place }) => [
       place ? place.text.replace("dimension ", "") : "",
-      ...cells.map(({ name, index }) => digits(pass.number(name, index))),
+      ...cells.map(({ name, index }) => digits(Number(pass.number(name, index)))),
       digits(value),
     ]);
   if (others.length) rows.push([`other ${others.length}`, "", "", digits(added(others.map(({ value }) => value)))]);
@@ -444,13 +434,7 @@ function drawValue(pass, { cells }, weight, { key }) {
 function tableOf(names, rows, total) {
   const headings = names.map(name => h("th", { class: name.role, scope: "col" }, name.one ?? name)),
     lineOf = row => rowOf(row[0], row.slice(1).map(cellOf));
-  return h(
-    "table",
-    { class: "factors" },
-    h("thead", {}, h("tr", {}, ...headings)),
-    h("tbody", {}, ...rows.map(lineOf)),
-    ...(total ? [h("tfoot", {}, lineOf(total))] : []),
-  );
+  return table({ class: "factors" }, { head: [headings], rows: rows.map(lineOf), foot: total ? [lineOf(total)] : [] });
 }
 
 function drawQuestions({ ask }) {

@@ -1,5 +1,5 @@
 // The pieces of an article, each drawn by its kind, tables and matrices among them.
-import { button, h } from "../dom/element.js";
+import { button, h, table } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 
 const MAX_LABEL_LETTERS = 3; // letters of a label that has space above its column; a longer one stands upright
@@ -24,14 +24,11 @@ export function drawMatrix({ caption, rows, columns, values, texts, limit, colou
     });
     return h("tr", { class: rowStarts.includes(row) ? "first" : "" }, namesBeside(rows, row), cells);
   });
-  const parts = [h("caption", {}, caption), headOf(rows, columns), h("tbody", {}, lines)];
-  return scrolled(h("table", { class: "matrix" }, parts), caption);
+  return scrolled(table({ class: "matrix" }, { caption, head: headOf(rows, columns), rows: lines }), caption);
 }
 
 function drawTable({ head, rows }) {
-  const lines = rows.map(texts => h("tr", {}, ...texts.map(text => h("td", {}, text)))),
-    names = head.map(text => heading("col", text));
-  return h("table", { class: "plain" }, h("thead", {}, h("tr", {}, names)), h("tbody", {}, lines));
+  return table({ class: "plain" }, { head: [head.map(text => heading("col", text))], rows });
 }
 
 const heading = (scope, text, props = {}) => h("th", { scope, ...props }, h("span", {}, text));
@@ -45,7 +42,7 @@ function headOf(rows, { title, blocks, labels }) {
     blocks.map(({ name, start, stop }) => heading("colgroup", name, { colSpan: stop - start })),
     labels.map(label => heading("col", label, { class: isLong(label) ? "long" : "" })),
   ].filter(({ length }) => length);
-  return h("thead", {}, ...lines.map(cells => h("tr", {}, h("td", { colSpan }), cells)));
+  return lines.map(cells => [h("td", { colSpan }), ...cells]);
 }
 
 // The names that begin in a row: what the rows count, their block, and the row's own.
@@ -64,8 +61,8 @@ function nameAt({ blocks, labels }, position) {
 }
 
 // A table wider than the page scrolls, by the keyboard too.
-function scrolled(table, name) {
-  const box = h("div", { class: "scrolled" }, table);
+function scrolled(drawn, name) {
+  const box = h("div", { class: "scrolled" }, drawn);
   new ResizeObserver(() => {
     const isWide = box.scrollWidth > box.clientWidth;
     Object.assign(box, { tabIndex: isWide ? 0 : -1, role: isWide ? "group" : null, ariaLabel: isWide ? name : null });

@@ -4,7 +4,7 @@ import { QUESTIONS, atStep, focusOf, isFirst, stepAt, stepsOf } from "../model/s
 import { isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { coloursOf } from "../dom/colour.js";
-import { button, h } from "../dom/element.js";
+import { button, h, onPrint } from "../dom/element.js";
 import { makePicture } from "./picture.js";
 import { makeOneWord } from "./oneWord.js";
 import { nameOf } from "./diagram.js";
@@ -170,23 +170,20 @@ const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 // Puts the pages into `root` when the browser prints, and removes them afterwards. print(start) leaves numbers out from a band on, for that once.
 export function makePrinter(window, root, now) {
   const pages = h("div", { class: "pages" }),
-    paper = new window.CSSStyleSheet(), // a shadow tree's styles can't set the page
     { document } = window;
   let isPresented = false,
     start = "";
-  paper.replaceSync(A4);
   const before = () => {
     isPresented = root.classList.contains("presenting");
     root.classList.remove("presenting"); // its letters are for a lecture hall
     document.documentElement.removeAttribute("data-presenting");
     root.append(pages);
     drawPages(pages, now(), start);
-    if (pages.querySelector(".of-sheet")) document.adoptedStyleSheets.push(paper);
+    return pages.querySelector(".of-sheet") !== null;
   };
   const after = () => {
     pages.replaceChildren();
     pages.remove();
-    document.adoptedStyleSheets = document.adoptedStyleSheets.filter(each => each !== paper);
     if (isPresented) {
       root.classList.add("presenting");
       document.documentElement.setAttribute("data-presenting", "");
@@ -194,18 +191,13 @@ export function makePrinter(window, root, now) {
     isPresented = false;
     start = "";
   };
-  window.addEventListener("beforeprint", before);
-  window.addEventListener("afterprint", after);
+  const end = onPrint(window, A4, before, after);
   return {
     print: (band = "") => {
       start = band;
       window.print();
     },
-    end: () => {
-      window.removeEventListener("beforeprint", before);
-      window.removeEventListener("afterprint", after);
-      after();
-    },
+    end,
   };
 }
 

@@ -35,7 +35,7 @@ export function modulesOf(text) {
 // open() shows the code of the current address, if it can be linked to; `openClass` opens a class that follows, if that is possible.
 export function makeQrCode(window, isLinked = true, openClass = null) {
   const box = h("dialog", { class: "qr-code", "aria-label": "QR code of this page", onclick: () => box.close() });
-  let parameters = {};
+  let parameters = /** @type {Record<string, string>} */ ({});
   return {
     element: box,
     open: () => {

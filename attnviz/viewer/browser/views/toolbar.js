@@ -4,7 +4,8 @@ import { ROUTES, hasSheet, isOfSheet, isSheet, stepAt } from "../model/state.js"
 import { areLettersOn } from "../model/shortcuts.js";
 import { SPEEDS } from "../model/route.js";
 import { revealsOf } from "../model/address.js";
-import { afterFrame, button, choice, h, makePopover, makeScroller, memoLast, redraw, write } from "../dom/element.js";
+import { afterFrame, button, choice, h, makeFlash, makePopover, makeScroller, memoLast } from "../dom/element.js";
+import { redraw, write } from "../dom/element.js";
 import { copyLink } from "../dom/link.js";
 import { bytesOf, sizeText } from "./download.js";
 
@@ -39,21 +40,8 @@ function makeCompareMenu(act) {
 
 /** @returns {View} */
 export function makeToolbar(play, props) {
-  const {
-    startPlay,
-    present,
-    openClass,
-    isClass,
-    look,
-    showCode,
-    isLinked,
-    shell,
-    download,
-    print,
-    act,
-    choose,
-    collect,
-  } = props;
+  const { startPlay, present, openClass, isClass, look, showCode, isLinked } = props,
+    { shell, download, print, act, choose, collect } = props;
   let link, measured;
   const start = button("", () => {
     if (play.isRunning) play.pause();
@@ -68,12 +56,8 @@ export function makeToolbar(play, props) {
     compare = makeCompareMenu(act),
     presenting = button("Present", present),
     status = h("span", { class: "copied", role: "status" });
-  const copy = button("Copy link", async () => {
-    status.textContent = await copyLink(window, link);
-    setTimeout(() => {
-      status.textContent = "";
-    }, 5000);
-  });
+  const report = makeFlash(status, 5000),
+    copy = button("Copy link", async () => report(await copyLink(window, link)));
   const inClass = button("Class", openClass, "", { title: "Phones in the room follow you, and answer your questions" }),
     qrCode = button("QR code", showCode),
     printed = button("Print", print, "", { hidden: isSandboxed(window) }), // from which nothing is printed

@@ -1,13 +1,10 @@
 // What a view can do on a click, a key or a stroke: select, unfold, set numbers, paint the mask.
 import { MOVES, atCell, focusAddress, inspected, isSheet, stepAt, unfolded } from "../model/state.js";
-import { button, choice, h, oncePerFrame, redraw, write } from "../dom/element.js";
+import { button, choice, h, makeListeners, oncePerFrame, redraw, write } from "../dom/element.js";
 
 // preview(parts) changes where without writing the address yet. `requests` and `send` reach the server; without one, `alone` is the notice.
 export function makeTools({ go, preview, now, send, alone, requests, show }) {
-  const listeners = new Set();
-  const point = (name, index) => {
-    for (const listener of listeners) listener(name, index);
-  };
+  const { add: onPoint, call: point } = makeListeners();
   const move = (partsFor, change = go) => {
     point(null, null); // the cell under the pointer may disappear
     const { pass, where } = now();
@@ -34,7 +31,7 @@ export function makeTools({ go, preview, now, send, alone, requests, show }) {
     alone,
     show,
     point,
-    onPoint: listener => listeners.add(listener),
+    onPoint,
     pick,
     keyMoved,
     inspect: (name, index) => move((pass, where) => inspected(pass, where, name, index)),

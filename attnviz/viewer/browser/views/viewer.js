@@ -6,7 +6,7 @@ import { lookAt, withPair } from "../model/looks.js";
 import { isWritten, makePlay, nextRequest, ticksOf } from "../model/route.js";
 import { destinationOf, makePresenting } from "../model/present.js";
 import { coloursOf } from "../dom/colour.js";
-import { afterFrame, h, onceSettled } from "../dom/element.js";
+import { afterFrame, h, makeFlash, onceSettled } from "../dom/element.js";
 import { makeRequestsOnce } from "../shell/templates.js";
 import { makeTools } from "./tools.js";
 import { isNarrowFrame } from "./oneWordPhone.js";
@@ -43,15 +43,8 @@ const SHOWN_MS = 4000;
 
 function makeEndNotice() {
   const line = h("p", { class: "edge", role: "status" });
-  let timer;
-  return {
-    element: line,
-    show(command) {
-      clearTimeout(timer);
-      line.textContent = NOTICES[command];
-      timer = setTimeout(() => line.replaceChildren(), SHOWN_MS);
-    },
-  };
+  const show = makeFlash(line, SHOWN_MS);
+  return { element: line, show: command => show(NOTICES[command]) };
 }
 
 // now() is null before there is a pass; begin() begins a talk of a model that writes; `endNotice` says that there is nothing further.
@@ -282,10 +275,7 @@ export function mount(root, host, saved = null) {
     isPlaying: () => play.isRunning,
     isNew: saved?.isNew,
   });
-  root.ontransitionend = ({ target }) => {
-    // another theme (frame.css)
-    if (target === root && now().pass) render();
-  };
+  root.ontransitionend = ({ target }) => target === root && now().pass && render(); // another theme (frame.css)
   const forget = host.address.onArrival(() => {
     requests.forget();
     standpoint.follow();

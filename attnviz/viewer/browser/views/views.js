@@ -100,7 +100,7 @@ function writtenText(pass) {
   const { next, model, link } = pass.document;
   if (!next || !model) return "";
   const [tokens, { labels }] = pass.stages.get(model.answers).axes,
-    probability = pass.number(model.answers, [tokens.labels.length - 1, next.answer]);
+    probability = Number(pass.number(model.answers, [tokens.labels.length - 1, next.answer]));
   const ending = next.isFull ? "The context is full." : `Next: “${labels[next.answer]}”, ${percent(probability)}.`;
   return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : ending}`;
 }
@@ -138,20 +138,8 @@ export function makeViews(
     ...onPage.map(each => each.element),
     ...(classBar ? [classBar.dialogs] : []),
   );
-  const small = [
-      stepButtons,
-      map,
-      training,
-      offer,
-      pairing,
-      nextLetter,
-      thread,
-      stepText,
-      heads,
-      panel,
-      toolbar,
-      brush,
-    ],
+  const overMain = [stepButtons, map, training],
+    small = [offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],
     large = [sheet, picture, wholePass], // which get the space that is left
     connected = [map, heads, thread], // which measure the page, once everything is written
     rest = [status, announcer, code, glossary];
@@ -159,7 +147,7 @@ export function makeViews(
     update(pass, where, look) {
       // What is hidden makes space for what is shown.
       const ordered = [...large].sort((one, other) => Number(one.element.hidden) - Number(other.element.hidden));
-      for (const view of [...small, ...ordered, ...rest]) view.update(pass, where, look);
+      for (const view of [...overMain, ...small, ...ordered, ...rest]) view.update(pass, where, look);
       for (const view of connected) view.connect();
     },
     isNew: () => stepText.isNew,
@@ -169,6 +157,4 @@ export function makeViews(
   };
 }
 
-const boxOf = (className, views) => ({
-  element: h("div", { class: className }, ...views.map(each => each.element)),
-});
+const boxOf = (name, views) => ({ element: h("div", { class: name }, ...views.map(each => each.element)) });
