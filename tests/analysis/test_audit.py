@@ -36,7 +36,7 @@ def trace():
 
 
 @covering(initialiser=list(INITIALISERS), mask=OPTIONS["mask"].allowed, context=[None, "le chat"])
-def test_every_number_of_every_setting_agrees(initialiser, mask, context):
+def test_every_number_agrees(initialiser, mask, context):
     settings = Settings(
         "the cat sat on the mat", context, d_model=12, n_heads=3, mask=mask, mask_size=2, initialiser=initialiser
     )
@@ -47,7 +47,7 @@ def test_every_number_of_every_setting_agrees(initialiser, mask, context):
     assert sum(stage.n_made + stage.n_given for stage in summary.stages) == sum(s.value.size for s in trace.stages)
 
 
-def test_given_numbers_and_changed_ones_are_counted_apart(trace):
+def test_given_and_changed_numbers_are_counted_apart(trace):
     summary = audited(trace.with_change("heads", (1,), 0.0))
     counts = {stage.stage: (stage.n_given, stage.n_made, stage.n_agree) for stage in summary.stages}
     assert counts["embeddings"] == (48, 0, 0)
@@ -99,7 +99,7 @@ class HeadsInterleaved(Concatenation):
         ("concat", HeadsInterleaved(), "concat[the, 2]"),
     ],
 )
-def test_a_planted_mistake_is_found_and_named(trace, name, operation, first):
+def test_planted_mistake_is_named(trace, name, operation, first):
     wrong = planted(trace, name, operation)
     summary = audited(wrong)
     assert summary.first.stage == name
@@ -117,14 +117,14 @@ class LeavesOutMinusInfinity(Addition):
         return scaled + np.where(np.isneginf(mask), 0, mask)
 
 
-def test_a_finite_number_where_the_terms_hide_the_key_is_wrong():
+def test_finite_number_at_a_hidden_key_is_wrong():
     trace = attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf))
     summary = audited(planted(trace, "masked", LeavesOutMinusInfinity(hides=True)))
     assert summary.first.wrong.index == (0, 0, 1)
     assert summary.largest_difference == math.inf
 
 
-def test_a_nan_never_agrees(trace):
+def test_nan_never_agrees(trace):
     value = trace["output"].value.copy()
     value[2, 1] = math.nan
     stages = (*trace.stages[:-1], trace.stages[-1].holding(value))
@@ -145,7 +145,7 @@ def test_sums_near_the_largest_float_are_recomputed(changes):
             assert math.isfinite(after.terms(stage.name, index).rounding)
 
 
-def test_a_mistake_among_the_largest_floats_is_found():
+def test_mistake_among_the_largest_floats_is_found():
     trace = trace_of(Settings("the cat sat"))
     after = trace.with_changes(*changes_of(TOO_LARGE_ON_THE_WAY))
     value = after["output"].value.copy()
@@ -153,14 +153,14 @@ def test_a_mistake_among_the_largest_floats_is_found():
     assert audited_alone(after, after["output"].holding(value)).wrong.index == (0, 0)
 
 
-def test_the_audit_runs_no_operation(trace, monkeypatch):
+def test_audit_runs_no_operation(trace, monkeypatch):
     assert all(stage.value.size for stage in trace.stages)  # made before, as operations do
     for kind in OPERATIONS:
         monkeypatch.setattr(kind, "compute", None)
     assert audited(trace).first is None
 
 
-def test_audits_come_in_slices_that_add_up_to_all_cells_in_the_order_of_the_stages(trace, monkeypatch):
+def test_slices_cover_every_cell_in_order(trace, monkeypatch):
     whole = audited(trace)
     monkeypatch.setattr(audit, "SLICE_TERMS", 50)
     slices = list(audit.audit(trace))
@@ -170,7 +170,7 @@ def test_audits_come_in_slices_that_add_up_to_all_cells_in_the_order_of_the_stag
     assert sum(each.n_given + each.n_made for each in slices) == sum(stage.value.size for stage in trace.stages)
 
 
-def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_said(trace, monkeypatch):
+def test_slices_stay_within_their_term_limit(trace, monkeypatch):
     counts, terms_of = [], Trace.terms
 
     def counted(*of):
@@ -186,7 +186,7 @@ def test_no_slice_recomputes_more_terms_than_it_may_and_no_audit_more_than_was_s
     assert sum(counts) <= audit.n_terms(trace)
 
 
-def test_of_two_slices_with_wrong_numbers_the_first_is_named():
+def test_first_wrong_slice_is_named():
     right = audit.StageAudit("scores", 0, 1, 1, 0.0)
     one, other = (audit.StageAudit("scores", 0, 1, 0, 1.0, Cell("scores", (n,), 1.0), 2.0) for n in range(2))
     (joined,) = Audit((right, one, other)).stages

@@ -79,7 +79,7 @@ def both_sides_hold(trace, contest, found=None):
 
 
 @pytest.mark.parametrize("nth", [0, pytest.param(1, marks=pytest.mark.slow)])
-def test_of_a_model_s_answer_one_side_of_each_threshold_stays_and_the_other_turns(nth):
+def test_threshold_flips_on_one_side_only(nth):
     for case in SENTENCES[nth]:
         trace = trace_of_model(*case)
         last = len(trace["probabilities"].value) - 1
@@ -87,7 +87,7 @@ def test_of_a_model_s_answer_one_side_of_each_threshold_stays_and_the_other_turn
             both_sides_hold(trace, ranking_of(trace, "probabilities", (query, 0)))
 
 
-def test_what_was_tried_and_turns_it_is_never_said_not_to():
+def test_every_tried_flip_is_reported():
     """In the model by hand one letter after another is probable alone: thresholds are sharp, and letters tie."""
     model, n_tied = MODELS["by-hand"].at(0), 0
     for text in ("a b c a b", "b a a"):
@@ -107,7 +107,7 @@ def test_what_was_tried_and_turns_it_is_never_said_not_to():
     assert n_tied
 
 
-def test_a_number_that_turns_it_and_back_again_between_two_steps_is_found():
+def test_flip_between_two_steps_is_found():
     """Of a word's vector both a query and a key are made, so that it acts on their score as a square."""
     how = {"initialiser": "standard normal", "positions": "sinusoidal", "mask": "window", "mask_size": 1}
     trace = trace_of(Settings("bites on slow", d_model=2, n_heads=2, seed=11, **how))
@@ -118,7 +118,7 @@ def test_a_number_that_turns_it_and_back_again_between_two_steps_is_found():
         assert not dense(trace, contest, trace[name], abs(flip.stays - flip.cell.value))
 
 
-def test_what_repeats_a_change_is_said_in_one_sentence_with_it():
+def test_repeated_change_is_one_sentence():
     trace = trace_of(replace(OWN, n_heads=2))
     contest = ranking_of(trace, "attention", (0, 3, 0))
     found = found_in(trace, contest)
@@ -147,7 +147,7 @@ def dense(trace, contest, stage, most):
     return False
 
 
-def test_a_hidden_key_gets_a_larger_share_from_the_mask_alone():
+def test_hidden_key_flips_by_its_mask_alone():
     trace = trace_of(OWN)
     scaled = trace["scaled"].value[0, 2]
     seen, hidden = int(scaled[:3].argmin()), 3 + int(scaled[3:].argmax())
@@ -160,7 +160,7 @@ def test_a_hidden_key_gets_a_larger_share_from_the_mask_alone():
     assert all(each.most >= 100 for name, each in found.items() if name not in ("mask", "masked"))
 
 
-def test_a_contest_is_of_all_answers_or_of_a_share_and_the_largest_other_one():
+def test_ranking_rivals():
     trace = trace_of_model("who-is-it", TIRED)
     row = trace["attention"].value[0, 11]
     first, second = (int(place) for place in np.argsort(-row)[:2])
@@ -171,14 +171,14 @@ def test_a_contest_is_of_all_answers_or_of_a_share_and_the_largest_other_one():
     assert ranking_of(trace_of(Settings("cat")), "attention", (0, 0, 0)) is None
 
 
-def test_where_nobody_is_ahead_there_is_nothing_to_turn():
+def test_tie_has_nothing_to_flip():
     trace = attend(np.ones((2, 2)), parameters=Parameters())
     contest = ranking_of(trace, "attention", (0, 1, 0))
     assert flips(trace, contest) == ()
     assert headline(trace, contest).endswith("there is nothing to turn.")
 
 
-def test_a_change_that_the_pass_does_not_confirm_is_said_to_be_no_answer(monkeypatch):
+def test_unconfirmed_flip_is_no_answer(monkeypatch):
     trace = trace_of(Settings("the cat sat", d_model=4, n_heads=1))
     contest = ranking_of(trace, "attention", (0, 1, 0))
     monkeypatch.setattr(Trace, "with_change", lambda self, *_: self)
@@ -190,7 +190,7 @@ def test_a_change_that_the_pass_does_not_confirm_is_said_to_be_no_answer(monkeyp
         assert "no answer" in sentence(trace, contest, each)
 
 
-def test_a_stage_of_too_many_numbers_is_named_and_not_tried():
+def test_large_stage_is_skipped():
     trace = trace_of(Settings(" ".join(f"w{i}" for i in range(60)), d_model=128, n_heads=4))
     contest = ranking_of(trace, "attention", (1, 7, 3))
     found = found_in(trace, contest)
@@ -201,7 +201,7 @@ def test_a_stage_of_too_many_numbers_is_named_and_not_tried():
 
 
 @pytest.mark.parametrize("size", [1e-160, 1e150, 1e300])
-def test_numbers_near_the_ends_of_float64_raise_nothing(size):
+def test_extreme_numbers_raise_nothing(size):
     trace = attend(draw(5)((3, 2)), parameters=Parameters()).with_change("scores", (0, 1, 1), size)
     both_sides_hold(trace, ranking_of(trace, "attention", (0, 1, 0)))
     large = attend(size**0.5 * draw(5)((3, 2)), parameters=Parameters())
@@ -230,7 +230,7 @@ def last_contest(sentence, options):
     return trace, ranking_of(trace, name, (n_heads - 1, n_queries - 1, 0))
 
 
-def test_every_option_is_among_them_and_means_something():
+def test_every_option_is_tried():
     assert OPTION_VALUES.keys() - {"context"} == OPTIONS.keys()
     for own, needs in ALONE:
         assert is_applicable(Settings("the cat sat", **{"d_model": 4} | needs | own), *own)
@@ -257,13 +257,13 @@ def assert_rows_are_those_of_the_pass(trace, name, row):
 
 
 @of_each("options", ALL_OPTIONS)
-def test_under_all_options_the_search_computes_the_rows_that_the_pass_has(options):
+def test_search_rows_equal_the_pass_by_option(options):
     trace, contest = last_contest("the cat sat", options)
     assert_rows_are_those_of_the_pass(trace, contest.stage, contest.row)
 
 
 @of_each("trace", TRACES)
-def test_in_passes_of_every_kind_the_search_computes_the_rows_that_the_pass_has(trace):
+def test_search_rows_equal_the_pass_by_kind(trace):
     for stage in trace:
         if isinstance(stage.operation, Softmax) and stage.shape[-1] > 1:
             assert_rows_are_those_of_the_pass(trace, stage.name, tuple(n - 1 for n in stage.shape[:-1]))
@@ -302,7 +302,7 @@ def plain_search(trace, contest, stage):
 
 
 @of_each("options", {str(own): needs | own for own, needs in [({}, {}), *ALONE, (WHOLE, {}), BEYOND]})
-def test_under_each_option_a_plain_search_of_the_pass_finds_no_smaller_change_in_any_stage(options):
+def test_plain_search_finds_no_smaller_flip(options):
     trace, contest = last_contest("cat sat", options)
     found = flips(trace, contest)
     assert [each.stage for each in found] == [stage.name for stage in ancestors(trace.stages, contest.stage)][:-1]
@@ -355,7 +355,7 @@ def is_first(trace, contest, label, *others):
 
 
 @pytest.mark.parametrize("name", CONTESTS)
-def test_the_headline_names_who_is_ahead_and_with_how_much(name):
+def test_headline_names_leader_and_weights(name):
     trace, contest = contest_in(name)
     text, labels = headline(trace, contest), trace.axes(contest.stage)[-1].labels
     shares = dict(zip(labels, trace[contest.stage].value[contest.row], strict=True))
@@ -389,7 +389,7 @@ def assert_turns(before, after, still, contest, turns):
 
 
 @pytest.mark.parametrize("name", CONTESTS)
-def test_what_a_sentence_says_turns_an_order_turns_it_where_it_is_set(name):
+def test_sentences_flip_when_set(name):
     trace, contest = contest_in(name)
     told = [sentence(trace, contest, each) for each in flips(trace, contest) if each.flip]
     assert len(told) > 3
@@ -413,7 +413,7 @@ def test_what_a_sentence_says_turns_an_order_turns_it_where_it_is_set(name):
         assert_turns(trace, after, still, contest, turns)
 
 
-def test_where_nothing_turns_it_what_is_said_to_be_tried_is_tried(monkeypatch):
+def test_tried_changes_are_reported(monkeypatch):
     trace = small(3, mask=np.tri(3, dtype=bool)).with_change("heads", (0,), 0.0).with_change("heads", (1,), 0.0)
     contest = ranking_of(trace, "probabilities", (2, 0))
     tried, compute = {}, OneRow.rows

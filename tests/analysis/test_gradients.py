@@ -140,7 +140,7 @@ def test_gradients_are_central_differences(kind):
                 assert math.isclose(derivative, moved, rel_tol=1e-7, abs_tol=1e-8), (name, source, index)
 
 
-def test_a_hidden_key_has_no_slope_though_it_was_given_a_share_by_hand():
+def test_hidden_key_has_no_gradient():
     trace = trace_of(Settings("the cat sat", mask="causal")).with_change("attention", (0, 0, 2), 0.5)
     found = gradients(trace, "output", (0, 0))
     assert found["attention"][0, 0, 2] != 0
@@ -149,7 +149,7 @@ def test_a_hidden_key_has_no_slope_though_it_was_given_a_share_by_hand():
     assert not found["scaled"][hidden].any()
 
 
-def test_slopes_beyond_float64_are_refused():
+def test_overflowing_gradients_are_refused():
     trace = trace_of(Settings("the cat sat")).with_changes(
         Change("v", (0, 0, 0), 1.7e308), Change("w_o", (0, 0), 3.0), Change("scaled", (0, 0), -20.0)
     )
@@ -157,7 +157,7 @@ def test_slopes_beyond_float64_are_refused():
         gradients(trace, "output", (0, 0))
 
 
-def test_gradients_are_those_of_torch():
+def test_gradients_equal_torch():
     """See data/README-gradients.md for how they were recorded."""
     recorded = {
         name: np.array(numbers)
@@ -200,7 +200,7 @@ def trace():
     return trace_of(Settings("the cat sat on the mat", mask="causal"))
 
 
-def test_the_stages_found_are_those_the_cell_depends_on(trace):
+def test_gradients_reach_the_cells_sources(trace):
     assert list(gradients(trace, "k", (0, 1, 2))) == ["embeddings", "x", "w_k", "k"]
     found = gradients(trace, "output", (2, 1))
     assert "contributions" not in found
@@ -209,7 +209,7 @@ def test_the_stages_found_are_those_the_cell_depends_on(trace):
     assert found["output"].sum() == found["output"][2, 1] == 1
 
 
-def test_the_caption_names_the_word_and_the_parameter_that_move_most():
+def test_caption_names_steepest_word_and_parameter():
     # a query of zeros attends to both words alike, so the output is half of each word, times w_o
     x = np.array([[0.0, 0.0], [1.0, 0.0]])
     w_v = np.array([[[1.0, 0.0], [0.0, 1.0]]])
@@ -231,7 +231,7 @@ def test_the_caption_names_the_word_and_the_parameter_that_move_most():
     assert caption(bare, "x", (1, 0), given) == "No word and no parameter moves x[2, 1]."
 
 
-def test_the_caption_counts_a_key_that_was_given_as_a_word_and_a_mask_as_none():
+def test_caption_counts_given_keys_not_masks():
     numbers = np.array([[[9.0, 9.0], [9.0, 9.0]], [[0.1, 0.2], [0.4, 0.3]]])  # the second head is asked for
     build = Builder()
     for name, rows in (("q", "query"), ("k", "key"), ("v", "key")):

@@ -105,7 +105,7 @@ def is_said_of(stage, n_numbers, n_other, n_hidden, largest):
 
 
 @of_each("name", [*PAIRS])
-def test_each_stage_is_as_far_apart_as_a_loop_finds_it(name):
+def test_differences_equal_a_loop(name):
     a, b = traces(name)
     found = pairing(a, b)
     assert list(found.stages) == [s.name for s in b.stages] + [s.name for s in a.stages if s.name not in b]
@@ -146,7 +146,7 @@ WHY_NOT = {
 }
 
 
-def test_why_a_stage_has_no_number_beside_it_is_so_of_the_pass_that_is_named():
+def test_missing_counterpart_is_explained():
     made = set()
     for name in PAIRS:
         for a, b in (traces(name), traces(name)[::-1]):
@@ -172,7 +172,7 @@ def apart_in_the_first_head(a, b):
     return found
 
 
-def test_a_pair_opens_at_the_share_that_a_loop_finds_furthest_apart():
+def test_pair_opens_at_the_largest_difference():
     pairs = [tuple(Scene(options=Options(seed=n, mask=mask)) for mask in ("none", "causal")) for n in range(6)]
     for a, b in (*pairs, *(pair[::-1] for pair in pairs), PAIRS["fewer words"], PAIRS["six words: words"]):
         a, b = resolve(a).trace, resolve(b).trace
@@ -181,7 +181,7 @@ def test_a_pair_opens_at_the_share_that_a_loop_finds_furthest_apart():
         assert apart[b.labels["query"][opened.query], b.labels["key"][opened.key]] == max(apart.values())
 
 
-def test_a_pair_of_layers_opens_at_a_share_of_the_layer_that_one_is_in():
+def test_layered_pair_opens_in_its_layer():
     by_layer = {"layers": 3, "norm": "rmsnorm", "mask": "causal window", "mask_size": 2}
     now = Scene(options=Options(**by_layer))
     _, _, pair = (each for each in pairs_of(now) if each.id in ("mask", "global", "window_in"))
@@ -194,7 +194,7 @@ def test_a_pair_of_layers_opens_at_a_share_of_the_layer_that_one_is_in():
         assert apart[layer - 1][found.query, found.key] == apart[layer - 1].max()
 
 
-def test_the_first_stage_at_which_they_part_is_the_one_that_was_changed():
+def test_first_difference_is_the_changed_stage():
     parts = {
         "six words: mask": "mask",
         "six words: scaled": "scaled",
@@ -227,7 +227,7 @@ OF_A_SCENE = {
 }
 
 
-def test_what_differs_is_said_of_a_and_of_b():
+def test_differing_settings_are_named():
     made = set()
     for name, (a, b) in PAIRS.items():
         for one, other in ((a, b), (b, a)):
@@ -239,13 +239,13 @@ def test_what_differs_is_said_of_a_and_of_b():
 
 
 @of_each("name", [*PAIRS])
-def test_an_address_gives_the_pair_that_it_was_written_of(name):
+def test_pair_address_round_trips(name):
     a, b = PAIRS[name]
     scene = resolve(replace(b, other=pinned(resolve(a).scene), compare="difference")).scene
     assert parse(query(scene)) == (scene, ())
 
 
-def test_what_an_address_says_of_a_pass_beside_it_is_mended_or_left_out():
+def test_bad_pair_address_is_mended():
     assert parse({"beside": "same"}).scene.other == pinned(parse({"beside": "same"}).scene)
     found = fitted_at({"sentence": "the cat", "beside": "seed=x&mask=nothing&beside=same&step=scores&nonsense=1"})
     assert found.scene.other == Scene(sentence="the cat")
@@ -259,7 +259,7 @@ def test_what_an_address_says_of_a_pass_beside_it_is_mended_or_left_out():
     assert parse({"beside": "&".join(f"a{n}=1" for n in range(500))}).notices[-1].startswith("beside has at most")
 
 
-def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question():
+def test_swapping_twice_changes_nothing():
     place = Session(SIX)
     place.do("pair", "mask")
     assert place.scene.other.options.mask == "none"
@@ -277,7 +277,7 @@ def test_swapping_twice_changes_nothing_and_a_pair_of_a_model_keeps_its_question
 
 
 @pytest.mark.parametrize(("scene", "shuffled"), [(of_model("microgpt"), "ileaz"), (SIX, "the sat cat the mat on")])
-def test_shuffled_words_are_joined_as_they_are_typed(scene, shuffled):
+def test_shuffled_words_are_joined_as_typed(scene, shuffled):
     (sentence,) = (pair.b.sentence for pair in pairs_of(scene) if pair.id == "words")
     assert sentence == shuffled
 
@@ -293,7 +293,7 @@ def in_browser(node):
 
 
 @of_each("name", [*PAIRS])
-def test_the_browser_finds_the_same_differences(in_browser, name):
+def test_browser_finds_the_same_differences(in_browser, name):
     a, b = traces(name)
     found, told = pairing(a, b), in_browser[name]
     assert told["differences"].keys() == {stage.name for stage in b.stages if not found.stages[stage.name].other}
@@ -465,7 +465,7 @@ CLAIMS = {
 """What each label says of A and of B."""
 
 
-def test_a_pairs_label_is_true_of_a_and_of_b_and_no_pair_has_one_pass_twice():
+def test_pair_labels_are_true():
     made = set()
     for now in SCENES:
         for pair in pairs_of(now):

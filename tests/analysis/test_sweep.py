@@ -10,7 +10,7 @@ from attnviz.analysis.sweep import DIVISORS, LENGTHS, N_BINS, N_PAIRS, REACHES, 
 EXPECTED = {"root": lambda d_k: 1.0, "none": lambda d_k: d_k**0.5, "d_k": lambda d_k: d_k**-0.5}
 
 
-def test_the_lengths_are_powers_of_two_to_512_for_three_divisors():
+def test_lengths_and_divisors():
     assert LENGTHS == (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
     assert sweep().keys() == DIVISORS.keys() == EXPECTED.keys() == REACHES.keys()
     for swept in sweep().values():
@@ -18,7 +18,7 @@ def test_the_lengths_are_powers_of_two_to_512_for_three_divisors():
 
 
 @pytest.mark.parametrize("divisor", DIVISORS)
-def test_scores_spread_as_they_should_and_shares_add_up(divisor):
+def test_spread_follows_the_theory(divisor):
     for each in sweep()[divisor]:
         assert each.expected == pytest.approx(EXPECTED[divisor](each.d_k))
         # the variance of the square of a product of two N(0, 1) is 8, of a normal number 2
@@ -44,7 +44,7 @@ def simulated(query_and_keys, by):
 
 
 @pytest.mark.parametrize("d_k", LENGTHS)
-def test_the_averages_are_those_of_many_random_rows(d_k):
+def test_averages_match_a_simulation(d_k):
     """Of rows by the length of a query, as all directions are alike; for short ones of the products themselves."""
     random = np.random.default_rng(5)
     if d_k <= 4:

@@ -37,7 +37,7 @@ def walked(draw, trace):
 @pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
 @settings(max_examples=8)  # of each pass
 @given(data=st.data())
-def test_a_trail_of_the_pass_is_read_back_as_it_was_written(trace, data):
+def test_trail_round_trips(trace, data):
     cells = walked(data.draw, trace)
     assert not trace.terms(cells[-1].stage, cells[-1].index).lines
     assert len(cells) <= MAX_TRAIL_CELLS
@@ -45,7 +45,7 @@ def test_a_trail_of_the_pass_is_read_back_as_it_was_written(trace, data):
     assert parse_trail(trace, format_trail(cells[:end])) == (cells[:end], "")
 
 
-def test_a_trail_is_written_as_numpy_counts():
+def test_trail_uses_numpy_indices():
     cells = (TRACE["output"].cell((1, 2)), TRACE["concat"].cell((1, 5)), TRACE["heads"].cell((1, 1, 1)))
     assert format_trail(cells) == "output[1,2]<concat[1,5]<heads[1,1,1]"
     assert [cell.value for cell in cells] == [
@@ -76,14 +76,14 @@ NO_CELLS += "output[٣,0]|OUTPUT[1,2]|output[99999,0]|<output[1,2]|nonsense|nowh
         ("embeddings[0,0]<x[0,0]", 1, NOT_A_TERM),
     ],
 )
-def test_what_is_no_trail_is_cut_off_and_said(case):
+def test_wrong_trail_is_cut_off(case):
     text, n_kept, says = case
     cells, notice = parse_trail(TRACE, text)
     assert format_trail(cells) == "<".join(text.split("<")[:n_kept])
     assert says in notice
 
 
-def test_a_trail_of_another_pass_ends_where_they_part():
+def test_foreign_trail_ends_where_passes_part():
     trail = "output[1,2]<concat[1,5]<heads[1,1,1]<v[1,0,1]<x[0,3]<positions[0,3]"
     assert len(parse_trail(TRACE, trail)[0]) == 6
     cells, notice = parse_trail(trace_of(Settings("the cat sat on")), trail)
@@ -98,7 +98,7 @@ def test_a_trail_of_another_pass_ends_where_they_part():
     "part",
     ["x", "<", "output[1,2]", "output[1,2]<", "concat[1,5]<", "output[1,2]<concat[1,5]<", "[", "1,", "\0", "🎈<"],
 )
-def test_a_megabyte_is_answered_at_once_and_shortly(part):
+def test_huge_trail_is_answered_quickly(part):
     text = part * (1_000_000 // len(part))
     before = time.process_time()
     cells, notice = parse_trail(TRACE, text)
@@ -122,7 +122,7 @@ cells_of_the_pass = st.sampled_from(
         st.lists(st.one_of(cells_of_the_pass, st.text()), min_size=1).map("<".join),
     )
 )
-def test_any_text_gives_the_trail_that_it_begins_with(text):
+def test_any_text_gives_a_valid_prefix(text):
     cells, notice = parse_trail(TRACE, text)
     for cell, after in itertools.pairwise(cells):
         assert after in TRACE.terms(cell.stage, cell.index).cells

@@ -17,7 +17,7 @@ CONTENT = PICTURE.with_suffix(".txt")
 SIZE = (1366, 768)
 
 
-def test_the_readme_s_picture_is_the_app(visit, server, request):
+def test_readme_picture_is_current(visit, server, request):
     page = lesson(visit(), at(lesson="who-is-it", moment=3))
     resized(page, *SIZE)
     page.get_by_role("button", name="Check").click()
@@ -51,7 +51,7 @@ FOUND = """(names) => {
 """Each name, and each selector of our styles in this page, and whether anything is found by it."""
 
 
-def test_streamlits_pages_still_have_what_our_styles_and_scripts_find_there(visit):
+def test_streamlit_still_has_our_selectors(visit):
     tab, known, found = visit(afresh=True), set(), set()
 
     def look(page):

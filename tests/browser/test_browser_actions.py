@@ -57,7 +57,7 @@ def words_are(page, words):
     becomes(page, page.locator(".thread .text").all_inner_texts, words.split())
 
 
-def test_another_word_and_another_setting_leave_the_keyboard_the_step_and_the_number_and_need_no_run(visit):
+def test_settings_keep_focus_step_and_number(visit):
     tab = visit()
     page = tab.open(at(sentence="owls see", step="scores"))
     tab.told.clear()
@@ -80,7 +80,7 @@ def test_another_word_and_another_setting_leave_the_keyboard_the_step_and_the_nu
     assert tab.told == []
 
 
-def test_what_is_typed_is_done_before_what_is_picked_next_and_arrives_whole_and_in_order(visit):
+def test_typing_is_sent_whole_and_in_order(visit):
     tab = visit()
     page = tab.open(at(sentence="a b", step="scores", cell="1.2.3.1.1"))
     sentence(page).fill(WORDS)
@@ -107,7 +107,7 @@ def test_what_is_typed_is_done_before_what_is_picked_next_and_arrives_whole_and_
     assert all(told.startswith(text) for text in texts)
 
 
-def test_back_right_after_a_setting_shows_the_one_before_and_another_theme_leaves_what_is_done_next(visit):
+def test_back_after_a_setting_and_theme_switch(visit):
     tab = visit(afresh=True)
     page = tab.open(at(sentence=WORDS, step="scores", cell="1.3.2.1.1"))
     pick(page, "d_model", "16")
@@ -135,7 +135,7 @@ def test_back_right_after_a_setting_shows_the_one_before_and_another_theme_leave
     page.emulate_media(color_scheme="light")  # as other tests have it in this tab
 
 
-def test_a_setting_changes_the_audit_and_a_large_one_is_asked_for_by_a_press_and_ended_by_a_setting(visit):
+def test_audit_follows_settings_and_large_ones_wait(visit):
     tab = visit()
     page = tab.open("audit" + at(sentence=WORDS))
     audited(page)
@@ -164,7 +164,7 @@ def test_a_setting_changes_the_audit_and_a_large_one_is_asked_for_by_a_press_and
     expect(page.get_by_role("progressbar")).to_have_count(0)
 
 
-def test_a_script_is_downloaded_as_it_is_shown_after_an_act_and_without_a_pass_there_is_none(visit):
+def test_downloaded_script_is_the_shown_one(visit):
     tab = visit()
     page = tab.open("numpy_code" + at(sentence="a b"))
     sentence(page).fill(WORDS)
@@ -184,7 +184,7 @@ def test_a_script_is_downloaded_as_it_is_shown_after_an_act_and_without_a_pass_t
 
 
 @pytest.mark.slow
-def test_a_server_that_has_just_started_knows_its_pages_and_what_is_done_until_another_has_is_not_lost(browser):
+def test_restarted_server_loses_nothing(browser):
     port, page = free_port(), browser.new_page()
     with served(port=port) as (address, pid):
         page.goto(f"{address}/worked_examples{at(notebook='002')}")

@@ -23,7 +23,7 @@ WHO, RECALLED = trace_of_model("who-is-it", TIRED), trace_of_model("recall", REC
 _PLACES = "(all) => all.map((each) => each.getBoundingClientRect().y)"
 
 
-def test_hiding_the_animal_from_the_last_word_changes_the_answer_and_says_what_it_was(visit):
+def test_hiding_a_word_changes_the_answer(visit):
     tab = visit()
     page = tab.open(at(model="who-is-it"))
     page.get_by_role("button", name="Hide “animal” from “tired”").click()
@@ -48,7 +48,7 @@ def unfolded(page):
 
 
 @pytest.mark.slow
-def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(opened):
+def test_answer_unfolds_down_to_the_words(opened):
     page = opened(model="recall")
     page.locator(".thread .answer").click()
     expect(heading(page, "probabilities[e (2), 1] = ")).to_be_visible()
@@ -60,7 +60,7 @@ def test_the_answer_is_taken_apart_down_to_the_words_by_clicks(opened):
     expect(page.locator(".panel")).to_contain_text("learnt in training")
 
 
-def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_comes_last(visit):
+def test_presented_answer_comes_last(visit):
     page = visit().open(at(model="who-is-it", step="answer", view="matrices", present=1, reveal=0))
     answer = page.locator(".thread .answer")
     expect(answer).to_have_text("?")
@@ -79,7 +79,7 @@ def test_while_presenting_the_training_and_the_answer_are_there_and_the_answer_c
     becomes(page, lambda: parameters(page).get("present"), "1")
 
 
-def test_on_a_first_visit_a_second_tap_at_a_place_hits_what_stood_there(visit):
+def test_second_tap_hits_the_same_place(visit):
     tab = visit()
     tab.open().evaluate("localStorage.clear()")
     page = tab.open()
@@ -94,7 +94,7 @@ def test_on_a_first_visit_a_second_tap_at_a_place_hits_what_stood_there(visit):
         becomes(page, lambda: stands.evaluate_all(_PLACES), before)
 
 
-def test_what_would_flip_an_answer_is_listed_led_to_and_set(visit):
+def test_flip_of_an_answer_is_listed_and_set(visit):
     page = visit().open()
     trace = trace_of_model("who-is-it", TIRED)
     contest = ranking_of(trace, "probabilities", (11, 0))
@@ -124,7 +124,7 @@ def test_what_would_flip_an_answer_is_listed_led_to_and_set(visit):
     expect(page.locator(".thread [role=option][aria-description*=query]")).to_have_text(re.compile("^tired"))
 
 
-def test_a_row_of_shares_is_asked_about_from_one_of_them(visit):
+def test_flip_of_a_row_is_listed(visit):
     page = visit().open(at(sentence="the cat sat", step="softmax", view="matrices", cell="1.2.1.1.1"))
     trace = trace_of(Settings("the cat sat"))
     contest = ranking_of(trace, "attention", (0, 1, 0))
@@ -159,7 +159,7 @@ def strip_is(page, model, checkpoint):
     becomes(page, page.locator(".kinds td").all_inner_texts, [short(value) for row in kinds for value in row])
 
 
-def test_pictures_figures_answer_and_address_follow_the_slider(visit):
+def test_slider_moves_the_checkpoint(visit):
     there = {"model": "recall", "step": "softmax-2"}
     page = visit().open(at(**there))
     slider = page.get_by_role("slider", name="Training steps")
@@ -173,7 +173,7 @@ def test_pictures_figures_answer_and_address_follow_the_slider(visit):
         becomes(page, lambda: address(page), here)
 
 
-def test_play_shows_each_checkpoint_to_the_last(visit):
+def test_play_shows_every_checkpoint(visit):
     page = visit().open(at(model="who-is-it", step="softmax", checkpoint=8))
     strip_is(page, "who-is-it", 8)
     figures(page).evaluate(

@@ -71,7 +71,7 @@ def walkthrough(beside):
     return beside.page
 
 
-def test_axe_finds_nothing_in_any_view(tab):
+def test_axe_finds_nothing_in_the_walkthrough(tab):
     """Colours are those of the pages, and of the viewer alone."""
     page = tab.open()
     expect(page.locator(".welcome")).to_be_visible()
@@ -111,7 +111,7 @@ def nothing_is_sideways(page, widths=NARROW):
         becomes(page, lambda width=width: (width, beyond(page)[1]), (width, 0))
 
 
-def test_the_qr_code_says_who_can_open_it_and_axe_finds_nothing(walkthrough):
+def test_qr_dialog_names_who_can_open_it(walkthrough):
     page = walkthrough
     code = page.get_by_role("dialog", name="QR code of this page")
     for theme in THEMES:
@@ -129,7 +129,7 @@ def test_the_qr_code_says_who_can_open_it_and_axe_finds_nothing(walkthrough):
     page.keyboard.press("Escape")
 
 
-def test_axe_finds_nothing_in_any_worked_example(tab):
+def test_axe_finds_nothing_in_worked_examples(tab):
     page = tab.open("worked_examples")
     for example, widths in zip(EXAMPLES.values(), itertools.cycle([NARROW, NARROW[::-1]])):  # colours are the page's
         page.get_by_role("radio", name=example.title).check()
@@ -139,7 +139,7 @@ def test_axe_finds_nothing_in_any_worked_example(tab):
         nothing_is_sideways(page, widths)
 
 
-def test_the_keyboard_is_seen_on_all_that_streamlit_draws(walkthrough, beside):
+def test_focus_is_visible_on_streamlit_parts(walkthrough, beside):
     page = walkthrough
     for theme, width in zip(THEMES, (1440, 390), strict=True):
         page.emulate_media(color_scheme=theme)
@@ -158,7 +158,7 @@ def test_the_keyboard_is_seen_on_all_that_streamlit_draws(walkthrough, beside):
         assert [each["text"] for each in stops if each["text"] in menu] == menu
 
 
-def test_where_motion_is_reduced_nothing_moves_and_what_comes_late_comes_as_late(tab):
+def test_reduced_motion_stops_animation(tab):
     page = tab.open(at(**SMALL, step="scores", view="matrices"))
     expect(cell(page, "Scores", 0, 0)).to_be_visible()
     assert page.evaluate("document.getAnimations().filter(each => each.playState === 'running').length") == 0

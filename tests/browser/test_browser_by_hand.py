@@ -25,7 +25,7 @@ def attention_is(page, trace, head=0, query=1):
 
 
 @pytest.mark.slow
-def test_a_typed_number_changes_the_pass_and_is_undone(visit):
+def test_typed_number_changes_the_pass(visit):
     page = visit().open(at(step="Softmax", picked="masked"))
     attention_is(page, TRACE)
     box(page).fill("4.5")
@@ -41,7 +41,7 @@ def test_a_typed_number_changes_the_pass_and_is_undone(visit):
 
 
 @pytest.mark.slow
-def test_slopes_are_named_so_and_are_the_core_s(visit):
+def test_slopes_equal_the_cores(visit):
     page = visit().open(at(step="Output"))
     page.get_by_role("button", name="what would move it").click()
     expect(grid(page, "Concatenation: slope of output[cat, 1]")).to_be_visible()

@@ -89,7 +89,7 @@ def answered(lesson_class):
     return lesson_class
 
 
-def test_each_answer_is_a_dot_over_its_word(answered):
+def test_answer_dots_stand_over_words(answered):
     _, speaker, first, _ = answered
     speaker.get_by_role("button", name="Show answers").click()
     dots = speaker.locator(".placed-dots li:has(.stack i)")
@@ -100,7 +100,7 @@ def test_each_answer_is_a_dot_over_its_word(answered):
     assert violations_but_contrast(first) == []
 
 
-def test_each_phone_is_told_whether_it_was_right_and_again_after_a_question_on_a_number(answered):
+def test_phones_get_verdicts(answered):
     _, speaker, first, second = answered
     speaker.get_by_role("button", name="Show answers").click()
     speaker.get_by_role("button", name="Reveal").click()
@@ -115,7 +115,7 @@ def test_each_phone_is_told_whether_it_was_right_and_again_after_a_question_on_a
     expect(first.locator(".class-own.right")).to_contain_text("Right: street")
 
 
-def test_who_looks_around_stays_there_and_who_was_offline_or_comes_late_is_where_the_class_is(answered, comes):
+def test_late_and_offline_phones_rejoin(answered, comes):
     code, speaker, first, second = answered
     speaker.get_by_role("button", name="Reveal").click()
     second.locator(".class-own .number").or_(second.get_by_role("button", name="“street” scores")).first.click()
@@ -134,7 +134,7 @@ def test_who_looks_around_stays_there_and_who_was_offline_or_comes_late_is_where
     expect(second.locator(".slider")).to_be_visible()
 
 
-def test_a_speaker_who_reloads_has_the_class_still_and_its_end_stays_on_every_phone(lesson_class, comes):
+def test_class_survives_reload_until_ended(lesson_class, comes):
     code, speaker, first, second = lesson_class
     speaker.reload()
     expect(speaker.locator(".class-count")).to_contain_text("2 here")
@@ -146,14 +146,14 @@ def test_a_speaker_who_reloads_has_the_class_still_and_its_end_stays_on_every_ph
     expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
 
 
-def test_a_wrong_code_in_the_address_opens_the_form_that_holds_it(comes):
+def test_wrong_code_opens_the_form(comes):
     phone = comes("first", "qwerty.")
     expect(phone.locator(".class-form input")).to_have_value("QWERTY")
     expect(phone.locator(".class-form")).to_contain_text("There is no room with this code.")
     expect(phone.get_by_text("Page not found")).to_have_count(0)
 
 
-def test_a_second_device_leads_and_is_led_everywhere(comes):
+def test_second_device_leads_everywhere(comes):
     speaker = comes("desk", "walkthrough?model=who-is-it&present=1&step=softmax")
     move_mouse(speaker)
     phone = comes("first", opens_class(speaker))
@@ -198,7 +198,7 @@ def test_a_second_device_leads_and_is_led_everywhere(comes):
     expect(speaker.locator(".lesson-said.answered")).to_be_visible()
 
 
-def test_a_talk_of_ones_own_is_followed_and_turned_by_a_second_device(comes):
+def test_own_talk_is_led_by_a_second_device(comes):
     speaker = comes("desk", "walkthrough?view=sheet")
     expect(speaker.locator(".way .place")).to_be_visible()
     drawer = speaker.get_by_role("dialog", name="Your talk")

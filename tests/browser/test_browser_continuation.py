@@ -23,7 +23,7 @@ def name_of(text, drawing):
     return text
 
 
-def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
+def test_name_is_written_to_its_end(visit):
     tab = visit()
     page = tab.open(at(model="microgpt", sentence="ka", draw="0.5,5,0.9,3"))
     drawing, model = Sampling(0.5, 5, 0.9, 3), MODELS["microgpt"].at(0)
@@ -57,7 +57,7 @@ def test_a_name_is_written_to_its_end_and_a_letter_taken_away(visit):
     assert tab.errors == []
 
 
-def test_the_sheet_marks_the_columns_that_are_kept(opened):
+def test_kept_columns_are_marked(opened):
     page = opened(at(view="sheet", step="softmax", cell="1.5.3.1.1"), model="microgpt", sentence="eliza")
     kept = page.locator(".sheet tr.kept td")
     becomes(
@@ -71,7 +71,7 @@ def test_the_sheet_marks_the_columns_that_are_kept(opened):
 
 
 @pytest.mark.parametrize("address", [{}, {"present": "1"}])
-def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(visit, address):
+def test_bar_labels_fit_their_bars(visit, address):
     page = visit().open(at(model="microgpt", sentence="marian", view="matrices", **address))
     bars = page.locator(".next-letter .bar-of")
     expect(bars).to_have_count(11 if address else 27)  # in a talk ten, and the others together
@@ -85,7 +85,7 @@ def test_what_a_bar_says_is_as_wide_as_the_bar_at_most(visit, address):
         assert (rows == 1) is (width >= 1024) or address
 
 
-def test_a_neuron_is_muted_and_fires_again(visit):
+def test_neuron_is_muted_and_unmuted(visit):
     tab = visit()
     page = tab.open(at(model="microgpt", sentence="eliza", view="sheet", step="neurons", picked="hidden"))
     trace = MODELS["microgpt"].at(0).trace("eliza")

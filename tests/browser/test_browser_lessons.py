@@ -21,7 +21,7 @@ CONTROLS = """() => {
 }"""
 
 
-def test_a_first_visit_is_a_question_with_few_controls_whose_answer_stays_in_the_browser(visit):
+def test_first_visit_is_a_question(visit):
     tab = visit(width=1366)
     page = lesson(tab)
     words = page.locator(".choices button").all_inner_texts()
@@ -39,7 +39,7 @@ def test_a_first_visit_is_a_question_with_few_controls_whose_answer_stays_in_the
     assert (tab.told, tab.actions) == ([], []), "nothing is told to the server"
 
 
-def test_one_looks_around_from_a_moment_and_comes_back_to_it(visit):
+def test_walkthrough_and_back_from_a_moment(visit):
     tab = visit()
     page = lesson(tab, at(lesson="who-is-it", moment=5))
     page.keyboard.press("PageDown")
@@ -54,7 +54,7 @@ def test_one_looks_around_from_a_moment_and_comes_back_to_it(visit):
     becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "5"})
 
 
-def test_the_pages_keep_their_scene_while_one_is_in_a_lesson_or_at_microgpt(visit):
+def test_pages_keep_their_scene(visit):
     tab = visit()
     place_in_a_lesson = {"lesson": "who-is-it", "moment": 5}
     page = tab.open(at(sentence="owls see mice", step="scores", cell="1.2.3.1.1", **place_in_a_lesson))
@@ -80,7 +80,7 @@ def test_the_pages_keep_their_scene_while_one_is_in_a_lesson_or_at_microgpt(visi
     expect(sentence(page)).to_have_value("emm")
 
 
-def test_a_lesson_is_presented_and_left(visit):
+def test_lesson_is_presented(visit):
     tab = visit()
     page = lesson(tab, at(lesson="masks", moment=2, present=1))
     expect(page.get_by_test_id("stHeader")).not_to_be_visible()
@@ -129,7 +129,7 @@ def unserved(window, server):
 
 
 @pytest.mark.slow
-def test_a_websocket_that_never_opens_is_named(unserved, server):
+def test_blocked_websocket_is_named(unserved, server):
     page, is_shut, _, reopen = unserved
     is_shut.append(True)
     page.clock.install()
@@ -143,7 +143,7 @@ def test_a_websocket_that_never_opens_is_named(unserved, server):
 
 
 @pytest.mark.slow
-def test_without_its_server_a_lesson_goes_on_and_says_so(unserved, server):
+def test_lesson_continues_without_server(unserved, server):
     page, _, shut, reopen = unserved
     with page.expect_response(lambda response: "moment=3" in response.url) as next_moment:
         page.goto(f"{server}/?lesson=who-is-it&moment=2")
@@ -170,7 +170,7 @@ def test_without_its_server_a_lesson_goes_on_and_says_so(unserved, server):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_a_question_its_answer_and_the_list_have_contrast(taught, theme):
+def test_lesson_has_contrast(taught, theme):
     page = taught(at(lesson="who-is-it", moment=3), theme)
     page.emulate_media(reduced_motion="reduce")  # no colour is on its way to another
     colouring = page.add_style_tag(content=f"{colours()} html {{ background: var(--st-background-color) }}")

@@ -15,7 +15,7 @@ def go_through(page, door):
     page.get_by_role("button", name=door, exact=True).click()
 
 
-def test_a_string_is_answered_as_one_types_and_opens_in_the_walkthrough(visit):
+def test_typed_string_is_answered_and_opens(visit):
     page = visit().open("by_hand")
     expect(main(page)).to_contain_text("The answer is b, with a probability of 1 ✓. The output is exactly one 1")
     box = page.get_by_role("textbox", name="A string of the letters a to d")
@@ -30,7 +30,7 @@ def test_a_string_is_answered_as_one_types_and_opens_in_the_walkthrough(visit):
     becomes(page, lambda: parameters(page), {"model": "by-hand", "sentence": "dabcd", "view": "sheet"})
 
 
-def test_a_measurement_leads_to_its_pass(visit):
+def test_measurement_opens_its_pass(visit):
     page = visit().open("what_attention_says")
     go_through(page, "Wide")
     answer_is(page, "animal", trace_of_model("short-cut", WIDE))
@@ -45,7 +45,7 @@ def matrix(page, name):
     return page.get_by_role("table", name=name, exact=True)
 
 
-def test_each_number_is_heard_and_a_part_or_a_change_is_shown_beside_what_one_types_on_a_phone_too(visit):
+def test_matrices_by_hand_on_desktop_and_phone(visit):
     page = visit().open(HAND)
     table = matrix(page, "The matrix W Q")
     for name in ("word", "position", "previous word", "a vector", "cos 3"):
@@ -89,7 +89,7 @@ def test_each_number_is_heard_and_a_part_or_a_change_is_shown_beside_what_one_ty
     expect(box).to_be_focused()
 
 
-def test_every_word_stands_above_its_column(visit):
+def test_words_stand_above_their_columns(visit):
     page = visit(width=1366).open("what_attention_says")
     for width in (1366, 390):
         resized(page, width, 900)

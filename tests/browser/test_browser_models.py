@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
 
 @pytest.mark.slow
-def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(visit):
+def test_first_visit_asks_who_it_is(visit):
     page = visit().open()
     picked_is(page, "Show", "Who is “it”?")
     expect(heading(page, f"What does “it” refer to in “{TIRED}”?")).to_be_visible()
@@ -25,7 +25,7 @@ def test_the_first_visit_asks_who_it_is_and_another_example_has_another_answer(v
 
 
 @pytest.mark.slow
-def test_an_unknown_word_makes_a_pass_at_once_and_a_click_on_a_known_one_leads_back(visit):
+def test_unknown_word_gives_a_random_pass(visit):
     tab = visit()
     page = tab.open(at(model="who-is-it", step="softmax"))
     typed(sentence(page), "The catt was tired", delay=20)
@@ -56,7 +56,7 @@ def test_an_unknown_word_makes_a_pass_at_once_and_a_click_on_a_known_one_leads_b
 
 
 @pytest.mark.slow
-def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(visit):
+def test_own_sentence_is_one_click_away(visit):
     page = visit().open()
     page.get_by_role("button", name="or type your own sentence").click()
     picked_is(page, "Show", "Your own sentence")
@@ -69,7 +69,7 @@ def test_beside_the_question_a_door_leads_to_ones_own_sentence_to_be_typed_over(
 
 
 @pytest.mark.slow
-def test_back_and_reload_keep_the_model_its_seed_its_checkpoint_and_the_step(visit):
+def test_back_and_reload_keep_the_model(visit):
     tab = visit()
     address = {"model": "recall", "seed": "1", "checkpoint": "3", "step": "softmax-2"}
     page = tab.open(at(**address))

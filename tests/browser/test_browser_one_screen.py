@@ -37,7 +37,7 @@ def every_step(page, steps, size):
         (EIGHT | {"heads": 4, "positions": "sinusoidal"}, 11, DESK),
     ],
 )
-def test_up_to_eight_words_every_step_is_seen_whole_and_every_number_has_digits(visit, settings, steps, size):
+def test_eight_words_fit_every_step(visit, settings, steps, size):
     page = visit().open(at(**settings))
     for number in every_step(page, steps, size):
         # X, W_Q, W_K and W_V of one head are 32 columns, which a laptop has hardly room for: where it has none, the row
@@ -54,9 +54,7 @@ def test_up_to_eight_words_every_step_is_seen_whole_and_every_number_has_digits(
 @pytest.mark.parametrize(
     ("settings", "steps"), [({"model": "who-is-it"}, 11), ({"model": "recall"}, 23), (SIXTEEN, 10)]
 )
-def test_every_step_of_models_with_their_training_and_their_answers_and_of_sixteen_words_is_seen_whole(
-    visit, settings, steps
-):
+def test_models_fit_every_step(visit, settings, steps):
     assert len(list(every_step(visit().open(at(**settings)), steps, LAPTOP))) == steps
 
 
@@ -74,7 +72,7 @@ def scores():
     return trace_of(Settings(WORDS, d_model=128, n_heads=8))["scores"].value
 
 
-def test_a_number_among_thousands_is_pointed_at_clicked_reached_by_keyboard_and_another_head_comes(visit, scores):
+def test_large_matrix_is_clicked_and_walked(visit, scores):
     page = visit().open(at(step="Scores", heads=8, **LARGE))
     picture = grid(page, "Scores").last
     expect(picture).to_be_visible()
@@ -103,7 +101,7 @@ def test_a_number_among_thousands_is_pointed_at_clicked_reached_by_keyboard_and_
     expect(heading(page, f"scores[head 8, w42, w50] = {digits(scores[7, 41, 49])}")).to_be_visible()
 
 
-def test_as_many_heads_as_there_can_be(visit):
+def test_matrix_of_128_heads(visit):
     tab = visit()
     page = tab.open(at(step="Softmax", heads=128, d_model=128))
     attention = trace_of(Settings("the cat sat on the mat", d_model=128, n_heads=128))["attention"].value

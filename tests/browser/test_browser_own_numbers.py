@@ -32,7 +32,7 @@ def says(page, text):
     expect(page.locator(".came").first).to_contain_text(text)
 
 
-def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visit, tmp_path):
+def test_mistake_in_a_file_is_named(visit, tmp_path):
     tab = visit()
     page = tab.open("your_own_numbers")
     given(page, tmp_path / "transposed.npz", own("transposed").written("BERT", "attention", "output"))
@@ -69,7 +69,7 @@ def test_a_mistake_in_a_file_is_named_and_its_pass_opens_in_the_walkthrough(visi
     expect(page.get_by_role("alert")).to_contain_text("own numbers, which no link holds")
 
 
-def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit, tmp_path):
+def test_own_microgpt_opens_as_a_model(visit, tmp_path):
     tab = visit()
     page = tab.open("your_own_numbers")
     path = tmp_path / "mine.json"
@@ -90,7 +90,7 @@ def test_a_microgpt_of_ones_own_opens_as_a_model_that_reads_what_is_typed(visit,
     assert tab.errors == []
 
 
-def test_what_the_browser_cannot_read_is_said_and_the_next_file_is_compared(visit, tmp_path):
+def test_unreadable_file_is_reported(visit, tmp_path):
     """As a folder that was dropped, or a file that was written anew since it was picked."""
     page = visit().open("your_own_numbers")
     read, refused = "File.prototype.arrayBuffer", "Promise.reject(new DOMException('', 'NotReadableError'))"

@@ -14,7 +14,7 @@ SLOW = "{ let now = 1e9; performance.now = () => now += 5000 }"
 
 
 @pytest.mark.slow
-def test_settings_survive_a_page_switch_and_a_reload(visit):
+def test_settings_survive_page_switch_and_reload(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, heads=4, d_model=12, mask="causal", seed=5, step="Scores", cell="2.4.3.1.1"))
     expect(heading(page, "How well does each key")).to_be_visible()
@@ -32,7 +32,7 @@ def test_settings_survive_a_page_switch_and_a_reload(visit):
 
 
 @pytest.mark.slow
-def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
+def test_quick_page_switches_keep_settings(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, seed=7, context="sun", step="Scores"))
     for name in ("Audit", "The same in NumPy", "Walkthrough") * 3:  # faster than the pages answer
@@ -46,14 +46,14 @@ def test_quick_switches_of_pages_keep_the_boxes_and_the_address(visit):
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_bad_address_opens_the_page_and_says_so(visit):
+def test_bad_address_opens_with_notices(visit):
     page = visit().open(at(heads=7, d_model=8, seed=-1, step="nonsense", sentence="a" * 40_000))
     for text in ("got '7', using 8", "got '-1', using 0", "showing Start", "the address has 40,000"):
         expect(page.get_by_role("alert")).to_contain_text(text)
 
 
 @pytest.mark.slow
-def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
+def test_back_restores_the_page(visit):
     tab = visit(afresh=True)
     page = tab.open(at(sentence=SENTENCE, heads=4, mask="causal", step="Scores"))
     becomes(page, lambda: parameters(page)["step"], "scores")
@@ -70,7 +70,7 @@ def test_back_from_another_page_brings_the_sentence_and_the_step_back(visit):
 
 
 @pytest.mark.slow
-def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_what_was_there(visit):
+def test_banner_leads_to_its_change(visit):
     tab = visit(afresh=True)
     page = tab.open("audit" + at(sentence="a new day", heads=4, changes="scores[0,1,2]=3"))
     banner = page.get_by_text("Set by hand: scores[head 1, new, day] = 3")
@@ -95,7 +95,7 @@ def test_a_banner_leads_on_by_one_step_to_its_change_and_back_and_forward_to_wha
 
 
 @pytest.mark.slow
-def test_another_worked_example_is_shown_before_the_server_answers_and_back_leads_to_the_one_before(visit):
+def test_examples_switch_before_the_server_answers(visit):
     page = visit(afresh=True).open("worked_examples" + at(notebook="001"))
     title = page.locator(".article h2")
     expect(title).to_have_text("A causal mask hides the words to come")

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 SHUFFLED = "mat the sat the cat on"
 
 
-def test_a_pass_is_pinned_and_another_stands_under_it_and_a_pair_is_in_the_page_to_download(visit, browser, tmp_path):
+def test_pinned_pair_is_compared_and_downloaded(visit, browser, tmp_path):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, view="sheet", step="weighted-sum", cell="1.3.2.1.1"))
     page.keyboard.press("c")
@@ -58,7 +58,7 @@ def test_a_pass_is_pinned_and_another_stands_under_it_and_a_pair_is_in_the_page_
     alone.close()
 
 
-def test_a_number_of_a_leads_to_that_of_b_and_its_difference_is_b_less_a(opened):
+def test_difference_is_b_minus_a(opened):
     page = opened("?view=sheet&step=weighted-sum&cell=1.3.2.1.1", sentence=SENTENCE, mask="causal", beside="mask=")
     traces = {"A": trace_of(Settings(SENTENCE)), "B": trace_of(Settings(SENTENCE, mask="causal"))}
     sheet = page.locator(".sheet")
@@ -74,7 +74,7 @@ def test_a_number_of_a_leads_to_that_of_b_and_its_difference_is_b_less_a(opened)
 
 
 @pytest.mark.parametrize("compare", ["both", "difference"])
-def test_arcs_and_a_whole_pass_of_b_alone_are_said_to_be_of_b(opened, compare):
+def test_views_of_b_alone_say_so(opened, compare):
     pair = {"sentence": "the cat sat", "mask": "causal", "beside": "mask="}
     page = opened(f"?step=softmax&view=matrices&compare={compare}", **pair)
     shares = page.locator(".thread .words .said:not(.in-a):visible").all_inner_texts()
@@ -86,7 +86,7 @@ def test_arcs_and_a_whole_pass_of_b_alone_are_said_to_be_of_b(opened, compare):
     assert page.locator(".whole > .said").inner_text().startswith("Where ")
 
 
-def test_a_word_that_a_lacks_has_its_name_and_a_shuffled_one_asks_when_it_is_clicked(opened):
+def test_word_missing_in_a_keeps_its_name(opened):
     page = opened("?view=sheet&step=weighted-sum", sentence="mat the dog the cat on", beside=f"sentence={SENTENCE}")
     words, names = page.evaluate("given.words.query"), page.locator(".sheet tr.names").first.locator("button")
     assert names.all_inner_texts() == words
@@ -95,7 +95,7 @@ def test_a_word_that_a_lacks_has_its_name_and_a_shuffled_one_asks_when_it_is_cli
     assert parameters(page)["cell"].split(".")[1] == "5"
 
 
-def test_a_shuffled_sentence_lines_up_and_the_same_words_are_joined(opened):
+def test_shuffled_words_are_joined(opened):
     beside = f"sentence={SENTENCE}"
     page = opened("?step=softmax", sentence=SHUFFLED, beside=beside, positions="sinusoidal")
     expect(page.locator(".joined line")).to_have_count(6)
@@ -121,7 +121,7 @@ def test_a_shuffled_sentence_lines_up_and_the_same_words_are_joined(opened):
     assert abs(boxes[0]["y"] - boxes[1]["y"]) < 1 or abs(boxes[0]["x"] - boxes[1]["x"]) < 1
 
 
-def test_of_the_same_latents_in_another_order_it_is_said_what_a_lacks(opened):
+def test_latents_say_what_a_lacks(opened):
     page = opened("?view=sheet&step=weighted-sum", sharing="absorbed", beside="sharing=latent&rope=none")
     said = page.locator(".sheet").inner_text()
     assert "same in both, but A has no absorbed queries" in said
@@ -138,7 +138,7 @@ MARKED = """(place) => {
 @pytest.mark.parametrize(
     ("pair", "said"), [({"beside": "mask="}, "Marked: as computed"), ({}, "What is marked is so.")]
 )
-def test_what_a_mark_says_stands_beside_those_rows_that_have_one(opened, pair, said):
+def test_marks_stand_beside_their_rows(opened, pair, said):
     page = opened("?view=sheet&step=weighted-sum", sentence=SENTENCE, mask="causal", **pair)
     page.evaluate(MARKED, {"beside": bool(pair), "at": 6 * 4 + 2})  # head 1, the fifth word, the third
     for query in (3, 4):

@@ -54,7 +54,7 @@ def number(page, address, text=None):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", PASSES.values(), ids=PASSES)
-def test_no_step_is_wider_than_a_phone_and_all_is_large_enough_for_eyes_and_fingers(opened, settings):
+def test_phone_steps_fit_and_are_touchable(opened, settings):
     page = opened("?view=sheet", **settings)
     resized(page, 360, 844)
     for step in page.evaluate("given.steps.filter(({ bands }) => bands.length).map(({ id }) => id)"):
@@ -66,7 +66,7 @@ def test_no_step_is_wider_than_a_phone_and_all_is_large_enough_for_eyes_and_fing
 
 
 @pytest.mark.slow
-def test_a_number_opens_its_working_where_it_was_tapped_and_closes_it(opened):
+def test_tapped_number_opens_its_working(opened):
     page = opened("?view=sheet&step=softmax", model="who-is-it")
     resized(page, 390, 844)
     query, key = 11, 9
@@ -89,7 +89,7 @@ def violations_but_contrast_of(page):
     return [each for each in violations_but_contrast(page) if not each.startswith(theirs)]
 
 
-def test_a_tapped_word_asks_and_the_one_before_no_longer_does(opened):
+def test_tapped_word_becomes_the_query(opened):
     trace = trace_of(Settings(SENTENCE))
     page = opened("?view=sheet&step=softmax", sentence=SENTENCE)
     resized(page, 390, 844)
@@ -102,7 +102,7 @@ def test_a_tapped_word_asks_and_the_one_before_no_longer_does(opened):
         )
 
 
-def test_arrow_keys_lead_through_the_numbers_and_enter_opens_one(opened):
+def test_arrows_move_and_enter_opens(opened):
     page = opened("?view=sheet&step=softmax", sentence=SENTENCE)
     resized(page, 390, 844)
     number(page, "scores[0,1,0]").focus()
@@ -116,7 +116,7 @@ def test_arrow_keys_lead_through_the_numbers_and_enter_opens_one(opened):
     becomes(page, lambda: parameters(page).get("picked"), "scaled")
 
 
-def test_on_a_phone_eight_words_and_their_shares_are_seen_at_once_and_so_is_the_way_to_the_pages(visit):
+def test_phone_shows_eight_words_and_the_pages(visit):
     page = visit(width=390).open(at(sentence=EIGHT, view="sheet", step="softmax"))
     resized(page, 390, 844)
     end = page.locator(".way").bounding_box()["y"]
@@ -142,7 +142,7 @@ def test_on_a_phone_eight_words_and_their_shares_are_seen_at_once_and_so_is_the_
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()  # which Streamlit leaves over the page
 
 
-def test_the_panel_opens_over_the_page_and_the_number_stays_in_sight(opened):
+def test_panel_keeps_the_number_visible(opened):
     page = opened("?view=sheet&step=softmax", model="who-is-it")
     resized(page, 390, 844)
     number(page, "scores[0,11,9]").click()
@@ -167,7 +167,7 @@ def text_of(value):
 
 
 @pytest.mark.parametrize("settings", PAIRS.values(), ids=PAIRS)
-def test_of_a_pair_a_phone_shows_each_number_of_a_above_that_of_b_where_they_differ(opened, settings):
+def test_phone_pair_shows_a_above_b(opened, settings):
     b = fitted_at({"sentence": SENTENCE} | settings)
     a, at_in_b = resolve(b.scene.other).trace, b.trace.labels["key"]
     at_in_a = a.labels["key"]

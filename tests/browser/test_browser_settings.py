@@ -24,7 +24,7 @@ def is_all_that_is_left(viewer, width, height):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("address", [{}, {"mask": "causal"}], ids=["a model", "own sentence"])
-def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_narrow_three_on_a_phone(visit, address):
+def test_settings_take_one_line(visit, address):
     page = visit().open(at(**address))
     viewer = page.locator(".viewer")
     for width, height in SIZES:
@@ -40,7 +40,7 @@ def test_settings_take_one_line_and_the_viewer_all_that_is_left_two_where_it_is_
 
 
 @pytest.mark.slow
-def test_the_menu_names_its_pages_and_links_to_former_ones_work(visit):
+def test_menu_and_former_links(visit):
     page = visit(afresh=True).open("what_if" + at(sentence="owls see mice"))
     expect(sentence(page)).to_have_value("owls see mice")
     page.get_by_test_id("stTopNavSection").last.click()
@@ -54,7 +54,7 @@ def test_the_menu_names_its_pages_and_links_to_former_ones_work(visit):
 
 
 @pytest.mark.slow
-def test_in_a_frame_there_is_no_header_and_while_presenting_no_settings(visit):
+def test_header_and_settings_are_hidden(visit):
     tab = visit(afresh=True)
     page = tab.open(at(step="Softmax", embed="true"))
     resized(page, 1024, 700)

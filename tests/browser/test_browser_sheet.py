@@ -48,7 +48,7 @@ def numbers_are(page, trace):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", [WHO, RECALL, MIRROR, EIGHT], ids=str)
-def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(opened, settings):
+def test_projected_digits_are_large(opened, settings):
     steps = ["weighted-sum-1", "residual-1", "weighted-sum-2", "answer"] if settings == RECALL else ["weighted-sum"]
     for step in [*steps, *(["answer"] if settings in (WHO, MIRROR) else [] if settings == RECALL else ["output"])]:
         page = opened(at(view="sheet", present=1, step=step), **settings)
@@ -64,7 +64,7 @@ def test_on_a_projector_every_digit_of_the_sheet_is_large_and_nothing_is_cut(ope
                 assert sizes["chosen"] >= (0.025 if settings in (WHO, EIGHT) else 0.02) * height, (step, sizes)
 
 
-def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(opened):
+def test_header_picks_query_and_key(opened):
     page = opened(at(view="sheet", step="softmax"))
     trace = trace_of(Settings(SENTENCE))
     words = sheet(page).locator("tr.names").first.locator("button")
@@ -83,7 +83,7 @@ def test_a_word_that_asks_and_one_that_is_asked_are_picked_in_its_header(opened)
     expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 4]")
 
 
-def test_a_number_is_set_where_it_stands_by_mouse_and_by_keyboard(visit):
+def test_number_is_set_in_its_cell(visit):
     page = visit().open(at(**SIX, view="sheet", step="scaling", cell="1.3.2.1.1"))
     before = trace_of(Settings(SENTENCE))
     cell = sheet(page).locator('[data-cell="scores[0,2,1]"]')
@@ -105,7 +105,7 @@ def test_a_number_is_set_where_it_stands_by_mouse_and_by_keyboard(visit):
     expect(box).to_be_hidden()  # an exponential is none of the pass
 
 
-def test_over_eight_places_the_largest_stand_alone_and_the_others_together(opened):
+def test_many_places_are_folded(opened):
     trace = MODELS["mirror"].at(MODELS["mirror"].seeds[0], None).trace(MODELS["mirror"].examples[0][1])
     page = opened(at(view="sheet", step="scores"), **MIRROR)
     numbers_are(page, trace)
@@ -118,7 +118,7 @@ def test_over_eight_places_the_largest_stand_alone_and_the_others_together(opene
 
 
 @pytest.mark.slow
-def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sheet_in_the_first(opened):
+def test_key_unfolds_to_its_source(opened):
     page = opened(at(view="sheet", step="qkv-2"), **RECALL)
     trace = MODELS["recall"].at(MODELS["recall"].seeds[0], None).trace(MODELS["recall"].examples[0][1])
     word, title = sheet(page).locator("th.chosen").inner_text(), page.locator(".step-text h2")
@@ -138,7 +138,7 @@ def test_a_key_leads_to_what_it_is_from_and_in_the_second_layer_to_the_word_s_sh
     expect(sheet(page).locator("th.asks")).to_have_text(chosen)
 
 
-def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_parameters(opened):
+def test_contributions_unfold(opened):
     page = opened(at(view="sheet", step="output"), heads="2")
     sheet(page).get_by_role("button", name="output parameters").click()
     expect(page.locator(".step-text h2")).to_have_text("What the output of “cat” takes from each head")
@@ -155,7 +155,7 @@ def test_what_each_head_adds_unfolds_to_what_all_found_times_the_output_paramete
     expect(page.locator(".step-text h2")).not_to_contain_text("takes from each head")
 
 
-def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_into_it(visit):
+def test_first_visit_opens_the_sheet(visit):
     tab = visit()
     page = tab.open()
     expect(page.locator(".thread.large .arc").first).to_be_visible()
@@ -170,7 +170,7 @@ def test_the_first_visit_opens_on_the_sheet_s_first_sight_and_one_button_leads_i
     assert tab.actions == []
 
 
-def test_where_slopes_stand_in_a_band_its_title_says_so_and_no_sentence_is_of_other_numbers(visit):
+def test_slopes_are_labelled(visit):
     page = visit().open(at(**WHO, view="sheet", step="scores", picked="scores"))
     said = sheet(page).locator("td.said")
     expect(said.first).to_contain_text("×")

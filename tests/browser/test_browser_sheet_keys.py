@@ -38,7 +38,7 @@ def is_black(page):
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
 
 
-def test_one_key_makes_the_screen_black_and_the_next_shows_it_again(visit):
+def test_b_blackens_the_screen(visit):
     page = visit().open(at(model="who-is-it", step="scores", present=1, route="every-step"))
     expect(page.locator(".way .place")).to_have_text("step 4 of 9")  # of those that one walks through
     page.mouse.click(2, 300)
@@ -64,7 +64,7 @@ def test_one_key_makes_the_screen_black_and_the_next_shows_it_again(visit):
     expect(page.locator(".viewer")).not_to_have_class(re.compile("blank"))
 
 
-def test_single_keys_can_be_switched_off_and_nothing_else_goes_with_them(opened):
+def test_single_keys_can_be_switched_off(opened):
     page = opened(PRESENTED + "&reveal=0", model="who-is-it")
     page.evaluate(LETTERS_OFF)
     try:
@@ -105,7 +105,7 @@ def with_margin(rows):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_the_code_is_that_of_the_page_s_address_black_on_white(opened, theme):
+def test_qr_code_is_the_address(opened, theme):
     recorded = CODES[0]
     page = opened("?step=scores", theme)
     page.keyboard.press("q")
@@ -118,7 +118,7 @@ def test_the_code_is_that_of_the_page_s_address_black_on_white(opened, theme):
 
 
 @pytest.mark.slow
-def test_a_key_shows_the_code_and_the_keyboard_is_in_it_until_it_is_closed(opened):
+def test_qr_dialog_keeps_focus(opened):
     page = opened(PRESENTED + "&reveal=0", model="who-is-it")
     before, opener = parameters(page), page.get_by_role("button", name="QR code")
     close = code(page).get_by_role("button", name="Close")
@@ -139,7 +139,7 @@ def test_a_key_shows_the_code_and_the_keyboard_is_in_it_until_it_is_closed(opene
             assert parameters(page) == before, "one presents as before"
 
 
-def test_any_other_key_closes_the_qr_code_and_does_what_it_does(opened):
+def test_other_keys_close_the_qr_code(opened):
     page = opened(PRESENTED + "&route=every+step&reveal=0", model="who-is-it")
     for key, leads_to in (("PageDown", ("scores", "")), ("PageUp", ("scores", "0")), ("4", ("scaling", ""))):
         page.keyboard.press("q")
@@ -163,7 +163,7 @@ _TO_THE_END_OF_THE_STEP = """() => {
 }"""
 
 
-def test_in_a_room_every_digit_is_large_and_nothing_else_is_there(visit):
+def test_presented_digits_are_large(visit):
     page = visit(width=1920).open(at(step="Tokens", view="matrices", present=1, reveal=0))
     resized(page, 1920, 1080)
     for number in range(2, 10):
@@ -192,7 +192,7 @@ SMALL = ((1280, 720), (1366, 768))
         {"model": "mirror", "step": "scores", "changes": "scores[0,7,0]=-50", "present": 1, "view": "matrices"},
     ],
 )
-def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
+def test_presented_words_and_answers_are_visible(visit, shown):
     page = visit().open(at(**shown))
     for size in SMALL:
         resized(page, *size)
@@ -200,7 +200,7 @@ def test_all_words_and_answers_of_an_example_are_seen(visit, shown):
             expect(each).to_be_in_viewport(ratio=0.99)
 
 
-def test_letters_are_for_the_viewer_and_its_settings_alone_and_page_keys_for_all_but_what_is_typed_in(visit):
+def test_letters_and_page_keys_by_focus(visit):
     page = visit().open(at(sentence=SENTENCE, heads=4, step="Scores"))
     step_is(page, 4)
     link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="Settings", exact=True)
@@ -231,7 +231,7 @@ def test_letters_are_for_the_viewer_and_its_settings_alone_and_page_keys_for_all
     becomes(page, lambda: parameters(page).get("sentence"), "owls see mice")
 
 
-def test_a_talk_takes_the_next_example_by_a_key_and_keys_work_after_a_chip_and_after_a_sentence_was_typed(visit):
+def test_e_shows_the_next_example(visit):
     page = visit().open(at(model="who-is-it", view="sheet", present=1))
     page.keyboard.press("e")
     becomes(page, lambda: parameters(page).get("sentence", "").split()[-1:], ["wide"])
@@ -256,7 +256,7 @@ def test_a_talk_takes_the_next_example_by_a_key_and_keys_work_after_a_chip_and_a
 WIDE = MODELS["who-is-it"].task.examples[1][1]
 
 
-def test_a_talk_says_when_it_is_over_and_only_then(opened):
+def test_talk_announces_its_end(opened):
     page = opened(at(view="sheet", present=1), model="who-is-it")
     said, on = page.locator(".viewer .edge"), page.get_by_role("button", name="Next")
     page.keyboard.press("PageUp")

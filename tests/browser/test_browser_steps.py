@@ -19,7 +19,7 @@ def trail(page):
     return page.get_by_role("navigation", name="The numbers that were unfolded")
 
 
-def test_nothing_but_numbers_and_settings_needs_the_server(visit):
+def test_steps_need_no_server(visit):
     tab = visit()
     page = tab.open(at(step="Scores"))
     tab.told.clear()
@@ -40,7 +40,7 @@ def test_nothing_but_numbers_and_settings_needs_the_server(visit):
     assert (tab.told, tab.actions) == ([], [])
 
 
-def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit):
+def test_reload_and_link_restore_the_place(visit):
     tab = visit()
     page = tab.open(at(step="Softmax", heads=4))
     cell(page, "Attention", 3, 4).click()
@@ -59,7 +59,7 @@ def test_reload_and_a_copied_link_give_the_same_step_cell_and_trail(visit):
         becomes(each.page, lambda each=each: parameters(each.page), there)
 
 
-def test_arrow_keys_lead_through_a_matrix_and_all_that_is_said_goes_with_them(opened):
+def test_arrows_move_through_a_matrix(opened):
     page = opened(at(step="softmax", cell="2.1.1.1.1"))
     cell(page, "Attention", 0, 0).click()
     for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft"):
@@ -81,7 +81,7 @@ def test_arrow_keys_lead_through_a_matrix_and_all_that_is_said_goes_with_them(op
     ],
     ids=["first visit", "older link"],
 )
-def test_back_leaves_the_app_whatever_was_mended_on_arrival(visit, address, mended):
+def test_back_leaves_the_app(visit, address, mended):
     tab = visit()
     tab.page.goto("about:blank")
     page = tab.open(at(**address))
@@ -138,7 +138,7 @@ STORM = """async (settings, moves) => {
 }"""
 
 
-def test_a_hundred_quick_clicks_and_a_storm_of_back_and_forward_end_in_what_the_address_says(visit):
+def test_storm_of_clicks_ends_at_the_address(visit):
     tab = visit()
     page = tab.open(at(sentence="one two three", step="scores", cell="1.2.3.1.1"))
     page.get_by_role("button", name="Another seed").click()
@@ -152,7 +152,7 @@ def test_a_hundred_quick_clicks_and_a_storm_of_back_and_forward_end_in_what_the_
     shows_its_address(tab)
 
 
-def test_two_tabs_of_one_browser_are_two_scenes(visit):
+def test_two_tabs_are_independent(visit):
     sentences = ("one two three", "four five six seven")
     tabs = [visit() for _ in sentences]
     for tab, words in zip(tabs, sentences, strict=True):

@@ -146,7 +146,7 @@ def speaker(given):
     opened.value.close()
 
 
-def test_a_key_collects_what_is_shown_with_its_text_question_notes_and_minutes(visit):
+def test_key_collects_a_moment(visit):
     tab = visit(width=1366, afresh=True)
     emptied(tab)
     for scene, moment in zip(SCENES, TALK["moment"], strict=False):
@@ -171,7 +171,7 @@ def test_a_key_collects_what_is_shown_with_its_text_question_notes_and_minutes(v
     forget(page)
 
 
-def test_moments_are_deleted_brought_back_and_moved_by_keys_and_mouse(talk):
+def test_moments_are_deleted_and_moved(talk):
     page = talk.page
     page.keyboard.press("m")
     expect(said(page)).to_have_count(6)
@@ -188,7 +188,7 @@ def test_moments_are_deleted_brought_back_and_moved_by_keys_and_mouse(talk):
     assert violations_but_contrast(page) == []
 
 
-def test_the_speaker_s_window_has_notes_the_plan_and_what_comes_next_and_both_windows_move_the_talk(given, speaker):
+def test_speaker_window_and_talk_move_together(given, speaker):
     expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 1")
     expect(speaker.locator(".speaker .the-answer")).to_have_text("Answer: animal")
     expect(speaker.locator(".speaker .plan")).to_have_text("This moment ends at 2:00 of 6:00 planned")
@@ -202,7 +202,7 @@ def test_the_speaker_s_window_has_notes_the_plan_and_what_comes_next_and_both_wi
     expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 2")
 
 
-def test_the_end_and_a_black_screen_are_on_the_wall_alone_and_the_speaker_is_told(given, speaker):
+def test_speaker_sees_end_and_black_screen(given, speaker):
     count(speaker, "1 of 5")
     given.keyboard.press("5")
     given.keyboard.press("Enter")
@@ -225,7 +225,7 @@ def test_the_end_and_a_black_screen_are_on_the_wall_alone_and_the_speaker_is_tol
     expect(speaker.locator(".speaker .room")).to_have_text("")
 
 
-def test_a_talk_is_left_to_explore_gone_back_to_and_goes_on_without_its_server(given):
+def test_talk_survives_exploring_and_lost_server(given):
     page = given
     page.mouse.move(320, 320)
     page.get_by_role("link", name="Explore this in the walkthrough").click()
@@ -247,7 +247,7 @@ def test_a_talk_is_left_to_explore_gone_back_to_and_goes_on_without_its_server(g
     expect(heading(page, "Walkthrough")).to_be_attached()
 
 
-def test_a_talk_opens_elsewhere_by_its_link_its_file_and_its_page(talk, elsewhere, tmp_path):
+def test_talk_opens_by_link_file_and_page(talk, elsewhere, tmp_path):
     page = talk.page
     page.keyboard.press("m")
     files = {}
@@ -280,7 +280,7 @@ def test_a_talk_opens_elsewhere_by_its_link_its_file_and_its_page(talk, elsewher
         assert other.locator("b").count() == 0
 
 
-def test_the_drawer_says_what_no_link_holds_and_what_is_no_talk(visit):
+def test_drawer_reports_limits_and_errors(visit):
     tab = visit(afresh=True)
     page = tab.open(SCENES[0])
     long = {"title": "", "moment": [{"at": "", "text": str(random.Random(n).getrandbits(900))} for n in range(60)]}
@@ -320,7 +320,7 @@ def test_the_drawer_says_what_no_link_holds_and_what_is_no_talk(visit):
     forget(page)
 
 
-def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, elsewhere, tmp_path):
+def test_own_numbers_travel_with_the_talk(visit, elsewhere, tmp_path):
     tab = visit(width=1366, afresh=True)
     page = tab.open("your_own_numbers")
     forget(page)
@@ -363,7 +363,7 @@ def test_numbers_of_ones_own_are_in_the_file_and_the_page_of_a_talk(visit, elsew
         expect(away.locator(".lesson-picture .thread .words .text").first).to_have_text("owls")
 
 
-def test_a_lesson_is_the_start_of_a_talk_whose_questions_and_handout_are_taken_away(visit):
+def test_lesson_becomes_a_talk(visit):
     tab = visit(width=1366, afresh=True)
     page = tab.page
     page.goto(f"{tab.address}/?lesson=masks")

@@ -57,14 +57,14 @@ def test_numpy_warnings_are_errors():
 # Laws
 
 
-def test_shifting_a_row_of_scores_changes_nothing():
+def test_shifting_scores_changes_nothing():
     plain = attend(array(6, 5), parameters=drawn())
     shifted = attend(array(6, 5), parameters=drawn(), mask=np.tile([[-50.0], [0], [1], [9], [99], [999]], 6))
     close(shifted["attention"].value, plain["attention"].value)
     close(shifted["output"].value, plain["output"].value)
 
 
-def test_a_float_mask_of_log_2_doubles_the_odds():
+def test_mask_of_log_2_doubles_the_odds():
     mask = np.zeros((3, 3))
     mask[:, 0] = math.log(2)
     plain = attend(array(3, 5), parameters=drawn())["attention"].value
@@ -72,7 +72,7 @@ def test_a_float_mask_of_log_2_doubles_the_odds():
     close(doubled[..., 0] / doubled[..., 1], 2 * plain[..., 0] / plain[..., 1])
 
 
-def test_a_float_mask_of_0_and_inf_is_a_boolean_one():
+def test_mask_of_0_and_inf_is_boolean():
     visible = np.tri(6) > 0
     selected = attend(array(6, 5), parameters=drawn(), mask=visible)
     added = attend(array(6, 5), parameters=drawn(), mask=np.where(visible, 0, -np.inf).astype(np.float32))
@@ -80,19 +80,19 @@ def test_a_float_mask_of_0_and_inf_is_a_boolean_one():
 
 
 @pytest.mark.parametrize("mask", [None, np.ones((3, 3), dtype=bool), np.tri(3, dtype=bool), np.zeros((3, 3))])
-def test_a_mask_that_nobody_gave_says_so_and_hides_nothing(mask):
+def test_default_mask_hides_nothing(mask):
     stage = attend(np.eye(3), parameters=Parameters(), mask=mask)["mask"]
     assert stage.operation.recipe == ("no mask: every key is visible" if mask is None else "given")
     assert mask is not None or stage.value.all()
 
 
-def test_under_a_causal_mask_later_words_change_nothing():
+def test_causal_mask_ignores_later_words():
     whole = trace_of(Settings(SENTENCE, mask="causal", positions="sinusoidal"))["output"].value
     close(trace_of(Settings("the cat sat", mask="causal", positions="sinusoidal"))["output"].value, whole[:3])
 
 
 @pytest.mark.parametrize("hide", [False, -np.inf])
-def test_a_hidden_key_changes_nothing_whatever_its_value(hide):
+def test_hidden_key_changes_nothing(hide):
     context, other = array(4, 5), array(4, 5)
     other[2] = 1e9
     mask = np.full((3, 4), not hide if hide is False else 0.0)
@@ -102,7 +102,7 @@ def test_a_hidden_key_changes_nothing_whatever_its_value(hide):
     assert np.array_equal(one["output"].value, two["output"].value)
 
 
-def test_permuting_the_words_permutes_the_output_unless_places_count():
+def test_permuting_words_permutes_the_output():
     order = [5, 3, 1, 0, 4, 2]
     words = SENTENCE.split()
     permuted = " ".join(words[i] for i in order)
@@ -117,7 +117,7 @@ def test_permuting_the_words_permutes_the_output_unless_places_count():
 
 
 @pytest.mark.parametrize("hide", [False, -np.inf])
-def test_a_query_that_sees_no_key_gets_zeros_and_is_listed(hide):
+def test_query_without_keys_gets_zeros(hide):
     mask = np.full((2, 6, 6), not hide if hide is False else 0.0)
     mask[1, 3] = mask[:, 5] = mask[0, 0, 1] = hide
     trace = attend(array(6, 5), parameters=drawn(), mask=mask)
@@ -130,7 +130,7 @@ def test_a_query_that_sees_no_key_gets_zeros_and_is_listed(hide):
     assert fully_masked(attend(array(6, 5), parameters=drawn())) == ()
 
 
-def test_a_scale_of_0_leaves_every_key_an_even_share():
+def test_scale_0_gives_even_weights():
     trace = attend(array(3, 5), parameters=drawn(), scale=0, mask=np.tri(3, dtype=bool))
     assert not trace["scaled"].value.any()
     close(trace["attention"].value, np.broadcast_to(np.tri(3) / [[1], [2], [3]], (2, 3, 3)))
@@ -139,7 +139,7 @@ def test_a_scale_of_0_leaves_every_key_an_even_share():
     assert trace.lines("scaled") == ("scaled = scores * 0.0",)
 
 
-def test_keys_with_equally_large_scores_share_alike():
+def test_equal_scores_get_equal_weights():
     trace = attend(np.ones((4, 2)), parameters=Parameters(), mask=np.tri(4, dtype=bool))
     close(trace["attention"].value[0], np.tri(4) / np.arange(1, 5)[:, None])
     even = trace.with_change("masked", (0, 3), 800.0).with_change("masked", (0, 3, 1), 0.0)
@@ -148,7 +148,7 @@ def test_keys_with_equally_large_scores_share_alike():
 
 
 @pytest.mark.parametrize("row", [[1, 1e16, -1e16, -1], [1, -1, 0, 0], [1e-300, 1, -1, 1e-17], [1.7e308, 1.7e308, 0, 0]])
-def test_a_row_that_adds_up_to_0_or_what_rounding_left_has_no_shares(row):
+def test_row_sum_of_0_is_refused(row):
     """Exactly they add up to 0, 0, about 1e-17 and more than the largest float."""
     trace = attend(np.ones((1, 1)), np.ones((4, 1)), parameters=Parameters(), normalise=SumNormalise)
     with pytest.raises(ArrayError, match="add up to a finite number other than 0"):
@@ -162,7 +162,7 @@ def test_a_row_that_adds_up_to_0_or_what_rounding_left_has_no_shares(row):
     ("positions", "scaled", "context"),
     list(itertools.product(["none", "sinusoidal"], [True, False], [None, "a dog ran"])),
 )
-def test_trace_of_hands_these_arrays_to_attend(positions, scaled, context):
+def test_trace_of_equals_attend(positions, scaled, context):
     settings = Settings(
         "the cat", context, d_model=6, n_heads=3, seed=5, initialiser="xavier", mask="window", mask_size=0
     )
@@ -250,7 +250,7 @@ def slow_output(x, context, w_q, w_k, w_v, w_o, b_q, b_k, b_v, b_o, sees, factor
     ],
     ids=["all", "causal", "per head", "a blind query"],
 )
-def test_the_pass_equals_the_slow_loop(sees, scale):
+def test_pass_equals_a_slow_loop(sees, scale):
     given = primes()
     mask = np.array([[[sees(h, q, k) for k in range(KEYS)] for q in range(QUERIES)] for h in range(HEADS)])
     parameters = Parameters(**{name: given[name] for name in SHAPES if name not in ("x", "context")})
@@ -311,7 +311,7 @@ def attending(x=np.ones((3, 5)), context=np.ones((4, 7)), mask=None, scale=None,
         ({"mask": np.full((3, 4), np.inf)}, ["A float mask may hold finite numbers and -inf; got NaN or inf."]),
     ],
 )
-def test_the_error_names_what_was_expected_and_what_came(wrong, says):
+def test_wrong_shape_is_named(wrong, says):
     with pytest.raises(ArrayError) as error:
         attending(**wrong)
     for part in says:
@@ -328,13 +328,13 @@ def test_the_error_names_what_was_expected_and_what_came(wrong, says):
         ({"w_v": np.full((2, 7, 4), 1e307), "w_o": np.full((8, 6), 1e10)}, "contributions"),
     ],
 )
-def test_numbers_beyond_float64_are_refused_by_the_stage_that_made_them(wrong, stage):
+def test_overflow_is_refused_by_its_stage(wrong, stage):
     with pytest.raises(ArrayError, match=re.escape(f"{stage} holds numbers beyond float64 (1.8e308)")):
         attending(**wrong)
 
 
 @pytest.mark.parametrize("norm", [RMSNorm, LayerNorm])
 @pytest.mark.parametrize("epsilon", [0.0, -1e-5, float("nan"), float("inf"), "1e-5", None])
-def test_an_epsilon_that_leaves_a_root_of_0_is_refused(norm, epsilon):
+def test_epsilon_must_be_positive(norm, epsilon):
     with pytest.raises(ArrayError, match="epsilon must be a finite number above 0"):
         norm(epsilon)

@@ -28,7 +28,7 @@ def passes(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_call_gives_what_pytorch_gives(name):
+def test_call_equals_pytorch(name):
     expected = TORCH[f"{name}/output"]
     rounding = ROUNDING[CASES[name][1].get("dtype", "float64")]
     found = np.stack([each["heads"].value for each in passes(name)]).reshape(expected.shape)
@@ -36,7 +36,7 @@ def test_a_call_gives_what_pytorch_gives(name):
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if f"{name}/slope.query" in TORCH])
-def test_slopes_are_those_of_pytorchs_autograd(name):
+def test_slopes_equal_autograd(name):
     upstream = np.cos(np.arange(TORCH[f"{name}/output"].size))
     batch = passes(name)
     for each, part in zip(batch, np.split(upstream, len(batch)), strict=True):
@@ -50,14 +50,14 @@ def test_slopes_are_those_of_pytorchs_autograd(name):
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
-def test_pytorchs_output_is_compared_in_the_precision_that_came(dtype):
+def test_comparison_uses_the_given_precision(dtype):
     output = TORCH[f"{dtype}/output"]
     came = output if dtype == "bfloat16" else output.astype(dtype)  # NumPy has none: a tensor's .float()
     found = compare(passes(dtype)[0], {"heads": came})
     assert (found.first, found.precision) == (None, dtype)
 
 
-def test_a_batch_is_its_sentences_one_by_one():
+def test_batch_equals_single_sentences():
     q, k, v = array(3, 2, 4, 5), array(3, 2, 6, 5, seed=1), array(3, 2, 6, 5, seed=2)
     mask = array(3, 1, 4, 6, seed=3)
     trace = scaled_dot_product_attention(q, k, v, mask)
@@ -71,7 +71,7 @@ def test_a_batch_is_its_sentences_one_by_one():
     np.testing.assert_array_equal(trace["heads"].value, trace.batch[0]["heads"].value)
 
 
-def test_kept_keys_and_values_give_the_rows_of_the_long_pass():
+def test_kv_cache_gives_the_last_rows():
     q, k, v = drawn(queries=6)
     whole = scaled_dot_product_attention(q, k, v, is_causal=True)
     for n_kept in range(1, 6):
@@ -83,14 +83,14 @@ def test_kept_keys_and_values_give_the_rows_of_the_long_pass():
 
 @pytest.mark.parametrize(("corner", "first"), [("upper left", 0), ("lower right", 2)])
 @pytest.mark.parametrize("window", [1, 2, 6, 99])
-def test_a_window_is_so_many_keys_up_to_the_querys_own(corner, first, window):
+def test_window_ends_at_the_query(corner, first, window):
     trace = scaled_dot_product_attention(*drawn(), window=window, causal_corner=corner)
     for query in range(4):
         seen = [own for own in range(6) if query + first - window < own <= query + first]
         assert np.flatnonzero(trace["attention"].value[0, query]).tolist() == seen
 
 
-def test_a_window_hides_more_of_a_mask():
+def test_window_adds_to_a_mask():
     q, k, v = drawn()
     bias = array(4, 6, seed=5)
     trace = scaled_dot_product_attention(q, k, v, bias, window=2)
@@ -134,7 +134,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("rule", REFUSED)
-def test_what_does_not_fit_is_refused_with_the_rule_and_what_came(rule):
+def test_wrong_argument_is_refused(rule):
     arguments = {"query": Q, "key": K, "value": V} | REFUSED[rule]
     with pytest.raises(ArrayError) as refused:
         scaled_dot_product_attention(**arguments)
@@ -167,7 +167,7 @@ def onnx_cases():
     return found
 
 
-def test_each_backend_case_gives_what_the_evaluator_gives(onnx_cases):
+def test_onnx_cases_match_the_evaluator(onnx_cases):
     assert len(onnx_cases) == 93, "as many as we say"
     for name, (arguments, outputs) in onnx_cases.items():
         found = onnx_attention(**arguments)

@@ -134,7 +134,7 @@ def close(found, expected):
 
 
 @pytest.mark.parametrize(("name", "number"), PROJECTED)
-def test_a_layer_is_hugging_faces(name, number):
+def test_layer_equals_hugging_face(name, number):
     _, own = arrays_of(name, number)
     trace = passed(name, number)
     close(trace["q_rotated"].value, own["query"])
@@ -146,7 +146,7 @@ def test_a_layer_is_hugging_faces(name, number):
 
 @pytest.mark.parametrize("absorbed", [False, True])
 @pytest.mark.parametrize("number", [0, 1])
-def test_latents_are_deepseeks_made_into_keys_or_absorbed(number, absorbed):
+def test_latents_equal_deepseek(number, absorbed):
     config, own = arrays_of("deepseek_v3", number)
     d_n = config["qk_nope_head_dim"]
     trace = passed_through_latents(number, absorbed=absorbed)
@@ -177,7 +177,7 @@ def _halves(turned):
 
 
 @pytest.mark.parametrize(("name", "number"), LAYERS)
-def test_queries_and_keys_as_they_meet_give_its_shares(name, number):
+def test_queries_and_keys_give_the_weights(name, number):
     config, own = arrays_of(name, number)
     scalar = config.get("query_pre_attn_scalar")
     trace = scaled_dot_product_attention(
@@ -197,7 +197,7 @@ def test_queries_and_keys_as_they_meet_give_its_shares(name, number):
 
 
 @pytest.mark.parametrize(("name", "number"), PROJECTED)
-def test_slopes_are_autograds(name, number):
+def test_slopes_equal_autograd(name, number):
     trace = passed(name, number)
     _, arrays = recorded(name)
     stages = {stage.name: stage.value for stage in trace}
@@ -218,7 +218,7 @@ STAGES = ("query", "key", "value", "attention", "output")
 
 
 @pytest.mark.parametrize("name", ["gemma2", "gemma3_text", "gpt_oss"])
-def test_of_both_layers_in_one_file_each_agrees_by_itself_and_the_other_does_not(name):
+def test_each_layer_agrees_only_with_itself(name):
     """Where one has a window, the other is global."""
     arrays = {f"layers.{n}.{stage}": arrays_of(name, n)[1][stage] for n in (0, 1) for stage in STAGES}
     for number in (0, 1):
@@ -229,7 +229,7 @@ def test_of_both_layers_in_one_file_each_agrees_by_itself_and_the_other_does_not
 
 
 @pytest.mark.parametrize(("name", "number"), PROJECTED)
-def test_its_stages_agree_with_its_parameters_by_its_names(name, number):
+def test_compare_reads_hugging_face_names(name, number):
     config, own = arrays_of(name, number)
     if config["type"] == "gemma2":
         return  # its cap of 2 is nobody's

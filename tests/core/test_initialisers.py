@@ -29,7 +29,7 @@ def from_hex(texts) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", INITIALISERS)
-def test_a_seed_decides_and_no_two_matrices_are_the_same(name):
+def test_seed_decides_and_matrices_differ(name):
     one, again, other = (INITIALISERS[name](8, 2, seed) for seed in (1, 1, 2))
     matrices = [whole(parameters, each).tobytes() for parameters in (one, other) for each in WHOLE]
     assert len(set(matrices)) == 8
@@ -37,7 +37,7 @@ def test_a_seed_decides_and_no_two_matrices_are_the_same(name):
 
 
 @pytest.mark.parametrize("name", ["normal", "uniform", "standard normal", "pytorch"])
-def test_another_number_of_heads_only_cuts_elsewhere(name):
+def test_head_count_only_splits_matrices(name):
     for each in WHOLE:
         assert np.array_equal(whole(INITIALISERS[name](12, 2, 7), each), whole(INITIALISERS[name](12, 6, 7), each))
 
@@ -45,7 +45,7 @@ def test_another_number_of_heads_only_cuts_elsewhere(name):
 @pytest.mark.parametrize(
     ("name", "mean", "spread"), [("normal", 0, 128**-0.5), ("standard normal", 0, 1), ("uniform", 0.5, 12**-0.5)]
 )
-def test_the_spread_is_the_named_one(name, mean, spread):
+def test_spread_is_the_named_one(name, mean, spread):
     for each in WHOLE:
         w = whole(INITIALISERS[name](128, 8, 3), each)
         assert w.mean() == pytest.approx(mean, abs=0.03 * spread)
@@ -60,7 +60,7 @@ def test_xavier_fills_its_limits(each, columns):
     assert -limit <= w.min() < -0.999 * limit
 
 
-def test_the_normal_initialiser_keeps_the_scores_spread_near_1():
+def test_normal_keeps_scores_near_1():
     random = np.random.RandomState(0)
     for d_model in (8, 32, 128):
         x = random.standard_normal((64, d_model))
@@ -83,7 +83,7 @@ def test_pytorch_is_torch_bit_for_bit(case):
         assert np.array_equal(matrix, matrix.astype(np.float32))
 
 
-def test_pytorch_makes_the_module_of_a_second_layer_of_the_numbers_that_come_next():
+def test_pytorch_layer_2_continues_the_stream():
     """Of torch's own stream: a weight and a bias of `out_proj`, then q, k and v; and so for each module."""
     d_model = 4
     numbers = torch_rand(torch_seeded(7), (2 * (4 * d_model**2 + d_model),))
@@ -94,7 +94,7 @@ def test_pytorch_makes_the_module_of_a_second_layer_of_the_numbers_that_come_nex
     np.testing.assert_allclose(w_q, (2 * in_[0] - 1) * math.sqrt(6 / (4 * d_model)), rtol=0, atol=1e-7)
 
 
-def test_the_whole_pass_of_torch():
+def test_pass_equals_torch():
     """Cross-attention under a causal mask, in float64; torch's mask says True where a key is hidden."""
     case = RECORDED["forward"]
     trace = attend(
@@ -107,7 +107,7 @@ def test_the_whole_pass_of_torch():
     np.testing.assert_allclose(trace["output"].value, from_hex(case["output"]), rtol=0, atol=1e-12)
 
 
-def test_a_row_depends_on_its_word_and_the_seed_alone():
+def test_embedding_depends_on_word_and_seed():
     the, cat, again = embed(["the", "cat", "the"], 8, seed=42)
     assert the.tolist() == again.tolist() == embed(["the"], 8, seed=42)[0].tolist()
     assert cat.tolist() == embed(["a", "cat"], 8, seed=42)[1].tolist()
@@ -116,7 +116,7 @@ def test_a_row_depends_on_its_word_and_the_seed_alone():
     assert not np.isclose(the, embed(["the"], 8, seed=43)[0]).any()
 
 
-def test_streams_of_other_names_or_seeds_are_other_streams():
+def test_streams_differ_by_name_and_seed():
     names_and_seeds = [("token a", 1), ("token a", 2), ("token b", 1), ("w_q", 1), ("a", 11), ("1a", 1), ("1:a", 1)]
     names_and_seeds.append(("a", 2**32 - 1))
     assert len({stream(name, seed).random_sample() for name, seed in names_and_seeds}) == len(names_and_seeds)
@@ -130,7 +130,7 @@ def test_streams_of_other_names_or_seeds_are_other_streams():
         ("👩\u200d🔬", 2**32 - 1, [-2.7035075093451493, 0.04611534073279977, -0.028520121861609272]),
     ],
 )
-def test_the_same_numbers_on_every_machine(token, seed, beginning):
+def test_same_numbers_on_every_machine(token, seed, beginning):
     """A recording, not a law: these numbers came out on the first machine (NumPy 2.4, x86-64) and must stay.
 
     The last digit is left to the machine's own logarithm.
@@ -148,7 +148,7 @@ def test_sinusoids_follow_the_formula(d_model):
             assert encoded[place, pair : pair + 2].tolist() == pytest.approx(wanted, abs=1e-15)
 
 
-def test_place_0_is_readable_and_a_step_is_a_rotation():
+def test_sinusoidal_step_is_a_rotation():
     assert sinusoidal(1, 6)[0].tolist() == [0, 1, 0, 1, 0, 1]
     sines, cosines = sinusoidal(9, 6)[:, ::2], sinusoidal(9, 6)[:, 1::2]
     turned = sines[:-1] * cosines[1] + cosines[:-1] * sines[1]  # sin(a + b)

@@ -49,7 +49,7 @@ def by_hand(trace, mask):
 
 
 @pytest.mark.parametrize("d_model", [2, 3, 4])
-def test_every_number_is_whole_or_a_fraction_and_small(d_model):
+def test_numbers_are_small_fractions(d_model):
     drawn = set()
     for sentence, seed, mask in product(SENTENCES, range(6), MASKS):
         trace = trace_of(
@@ -68,7 +68,7 @@ def test_every_number_is_whole_or_a_fraction_and_small(d_model):
     assert drawn == {2, 3}
 
 
-def test_no_causal_row_is_flat_whose_words_differ():
+def test_no_causal_row_is_flat():
     for sentence, seed in product(SENTENCES, range(15)):
         trace = trace_of(Settings(sentence, d_model=2, n_heads=1, initialiser="whole", seed=seed, mask="causal"))
         tokens = Settings(sentence).tokens
@@ -76,14 +76,14 @@ def test_no_causal_row_is_flat_whose_words_differ():
             assert len(set(tokens[: place + 1])) == 1 or np.ptp(row[: place + 1]) > 0.01
 
 
-def test_a_word_that_comes_again_has_its_embedding_and_a_seed_decides():
+def test_repeated_word_repeats_its_embedding():
     one, again, other = (draw_integer_example(("no", "no", "no", "yes"), 3, seed) for seed in (1, 1, 2))
     assert (one.embeddings[0] == one.embeddings[2]).all()
     assert (one.embeddings[0] != one.embeddings[3]).any()
     assert one.parameters == again.parameters != other.parameters
 
 
-def test_a_seed_without_any_is_followed_by_the_next_which_is_said(monkeypatch):
+def test_hopeless_seed_is_replaced(monkeypatch):
     monkeypatch.setattr(integer_example, "_good", lambda tokens, x, matrices, base: np.full(N_DRAWS, next(calls)))
     calls = iter([False, False, True])
     draw_integer_example.cache_clear()
@@ -94,13 +94,13 @@ def test_a_seed_without_any_is_followed_by_the_next_which_is_said(monkeypatch):
 
 
 @pytest.mark.parametrize("wrong", [{"d_model": 8}, {"n_heads": 2}, {"positions": "sinusoidal"}, {"scaled": False}])
-def test_what_does_not_go_with_whole_numbers_is_refused(wrong):
+def test_other_settings_are_refused(wrong):
     with pytest.raises(SettingsError, match="With initialiser=whole"):
         Settings("the cat sat", **{"d_model": 4, "n_heads": 1, "initialiser": "whole"} | wrong)
 
 
 @pytest.mark.parametrize("sentence", ["the cat", "the the the", "one two three four five"])
-def test_a_sentence_of_other_words_is_kept_and_becomes_normal(sentence):
+def test_other_sentence_length_becomes_normal(sentence):
     with pytest.raises(SettingsError, match="3 or 4 words"):
         Settings(sentence, d_model=4, n_heads=1, initialiser="whole")
     scene, notices = parse({"sentence": sentence, "initialiser": "whole"})
@@ -110,7 +110,7 @@ def test_a_sentence_of_other_words_is_kept_and_becomes_normal(sentence):
     assert len(resolve(scene).trace.labels["query"]) == len(sentence.split())
 
 
-def test_a_person_picks_it_and_types_on():
+def test_picking_it_hides_settings_and_typing_leaves_it():
     scene, notes = apply_action(parse({"sentence": "the cat sat"}).scene, "initialiser", "whole")
     assert "d_model: 4, Heads: 1" in notes.notices[0]
     actions = {box.get("event") for part in settings_of(scene).values() for box in part}

@@ -79,7 +79,7 @@ def slow(residual):
 
 
 @pytest.mark.parametrize("residual", [(True, True), (False, False), (True, False)])
-def test_two_layers_and_their_answers_equal_a_slow_loop(residual):
+def test_two_layers_equal_a_slow_loop(residual):
     trace = attend(X, parameters=EACH, mask=CAUSAL, residual=residual, w_u=W_U)
     np.testing.assert_allclose(trace["probabilities"].value, slow(residual), rtol=0, atol=1e-13)
     assert trace.output.name == "probabilities"
@@ -92,7 +92,7 @@ def test_two_layers_and_their_answers_equal_a_slow_loop(residual):
 PASS = attend(X, parameters=EACH, mask=CAUSAL, residual=True, w_u=W_U)
 
 
-def test_a_layer_is_the_pass_under_the_names_of_a_single_layer():
+def test_layer_equals_a_single_layer_pass():
     for number in (1, 2):
         layer = PASS.layers[number - 1]
         assert sorted(layer.names.values()) == sorted(stage.name for stage in PASS.stages)
@@ -112,13 +112,13 @@ def test_a_layer_is_the_pass_under_the_names_of_a_single_layer():
     ("name", "number"),
     [("scores_1", 1), ("scores_2", 2), ("residual_1", 1), ("x", 1), ("mask", 2), ("w_u", 2), ("probabilities", 2)],
 )
-def test_a_stage_is_of_its_own_layer_or_of_the_last_that_has_it_by_its_name(name, number):
+def test_stage_belongs_to_its_layer(name, number):
     layer = PASS.layer_of(name)
     assert layer.number == number
     assert layer.names[split_layer(name)[0]] == name
 
 
-def test_what_a_layer_lacks_is_not_taken_from_the_one_before():
+def test_layer_inherits_no_parameters():
     with_biases = replace(EACH[0], b_q=np.ones((1, D_K)), b_o=np.ones(D_MODEL))
     two = attend(X, parameters=(with_biases, Parameters()), mask=CAUSAL)
     alone = attend(two["output_1"].value, parameters=Parameters(), mask=CAUSAL)
@@ -139,7 +139,7 @@ def test_what_a_layer_lacks_is_not_taken_from_the_one_before():
         ({"parameters": EACH, "w_u": W_U[0]}, r"\(d_out, answers\)"),
     ],
 )
-def test_layers_that_do_not_fit_are_refused_with_a_sentence(given, said):
+def test_misfit_layers_are_refused(given, said):
     with pytest.raises(ArrayError, match=said):
         attend(X, **given)
 
@@ -154,7 +154,7 @@ GLOBAL = {
 
 
 @pytest.mark.parametrize("window_in", GLOBAL)
-def test_layers_that_settings_draw_equal_a_slow_loop_with_a_window_in_those_that_have_it(window_in):
+def test_windowed_layers_equal_a_slow_loop(window_in):
     drawn = {"layers": 6, "mask": "causal window", "mask_size": 2, "window_in": window_in}
     trace = trace_of(Settings(SENTENCE, **drawn))
 
@@ -191,7 +191,7 @@ LATENT = {"sharing": "latent", "rope": "halves", "sinks": "drawn"}
     ("picked", "digest"),
     [*(({"initialiser": name}, digest) for name, digest in DIGESTS.items()), (LATENT, "042db096241764d6")],
 )
-def test_the_first_of_several_layers_is_the_pass_of_one_to_the_last_bit_and_both_are_what_they_were(picked, digest):
+def test_first_layer_is_unchanged_by_more_layers(picked, digest):
     """Masks, shares and all: a link from before there were layers is the first layer of one with more."""
     picked = picked | {"mask": "window", "positions": "sinusoidal"}
     alone, first = trace_of(Settings(SENTENCE, **picked)), trace_of(Settings(SENTENCE, layers=3, **picked)).layers[0]
@@ -203,7 +203,7 @@ def test_the_first_of_several_layers_is_the_pass_of_one_to_the_last_bit_and_both
 
 
 @pytest.mark.parametrize("window_in", GLOBAL)
-def test_global_layers_rotate_by_a_base_of_their_own(window_in):
+def test_global_layers_have_their_own_rope_base(window_in):
     picked = {"layers": 6, "mask": "causal window", "mask_size": 2, "window_in": window_in, "rope": "halves"}
     trace = trace_of(Settings(SENTENCE, d_model=16, **picked, rope_base="100", rope_base_global="1000000"))
     for number, layer in enumerate(trace.layers, start=1):
@@ -211,7 +211,7 @@ def test_global_layers_rotate_by_a_base_of_their_own(window_in):
         np.testing.assert_array_equal(layer.trace["q_rotated"].value, rotation.compute(layer.trace["q"].value))
 
 
-def test_without_a_global_layer_its_base_changes_nothing():
+def test_global_base_needs_a_global_layer():
     for more in ({"mask": "causal"}, {"mask": "window", "layers": 5, "window_in": "all but every sixth layer"}):
         picked = {"layers": 2, "rope": "halves", **more}
         one, other = (trace_of(Settings(SENTENCE, **picked, rope_base_global=base)) for base in ("same", "10"))
@@ -230,7 +230,7 @@ BY_TORCH = {
 }
 
 
-def test_norms_and_activations_are_those_of_torch():
+def test_norms_and_activations_equal_torch():
     recorded = json.loads(RECORDED.read_text())
     assert recorded["torch"].startswith("2.13")
     assert recorded["made"].keys() == BY_TORCH.keys()
@@ -251,7 +251,7 @@ def row_times(row, matrix):
     return [math.fsum(a * b for a, b in zip(row, column, strict=True)) for column in matrix.T]
 
 
-def test_an_mlp_equals_a_slow_loop_in_each_layer():
+def test_mlp_equals_a_slow_loop():
     trace = attend(draw((4, 6)), parameters=[Parameters(**BLOCK)] * 2, residual=True, norm=RMSNorm())
     for layer in trace.layers:
         at = layer.trace
@@ -290,18 +290,18 @@ def test_an_mlp_equals_a_slow_loop_in_each_layer():
         ({**BLOCK, "g_attn_norm": draw(5)}, {"norm": LayerNorm()}, r"g_attn_norm must have .* \(6,\); got \(5,\)"),
     ],
 )
-def test_a_block_that_does_not_fit_is_refused_in_one_sentence(wrong):
+def test_misfit_block_is_refused(wrong):
     parameters, options, message = wrong
     with pytest.raises(ArrayError, match=message):
         attend(draw((4, 6)), parameters=Parameters(**parameters), **options)
 
 
-def test_a_norm_of_numbers_too_large_to_square_is_refused_before_anyone_asks():
+def test_norm_of_huge_numbers_is_refused():
     with pytest.raises(ArrayError, match="squares"):
         attend(np.full((2, 6), 1e200), parameters=Parameters(**BLOCK), residual=True, norm=RMSNorm())
 
 
-def test_a_column_or_a_whole_stage_is_set_by_hand_and_written_in_an_address():
+def test_column_or_stage_is_set_by_hand():
     trace = attend(draw((4, 6)), parameters=Parameters(**BLOCK), residual=True, norm=RMSNorm())
     one_by_one = trace.with_changes(*(Change("active", (token, 5), 0.0) for token in range(4)))
     muted = trace.with_change("active", (slice(None), 5), 0.0)
@@ -324,11 +324,11 @@ def test_a_column_or_a_whole_stage_is_set_by_hand_and_written_in_an_address():
 
 
 @of_each("text", ["active[]=0", "active[,5]=0", "active[::2]=0", "active[5:]=0", "active[:5]=0", "active[: ,5]=0"])
-def test_of_colons_only_whole_axes_are_read(text):
+def test_partial_slices_are_refused(text):
     with pytest.raises(ChangeError, match=r"active\[:,5\]=0"):
         parse_change(text)
 
 
-def test_a_change_of_all_that_there_is_has_one_way_of_being_written():
+def test_full_change_has_one_spelling():
     assert parse_change("mlp[:,:]=0") == parse_change("mlp[:]=0") == Change("mlp", (None,), 0.0)
     assert parse_change("mlp[3,:]=0") == Change("mlp", (3,), 0.0)

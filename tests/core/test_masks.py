@@ -29,7 +29,7 @@ SEES = {
 @of_each("name", [*MASKS])
 @of_each("lengths", [(1, 1), (4, 4), (3, 5), (5, 3)])
 @of_each("size", [0, 1, 2, 5, 64])
-def test_a_mask_is_its_double_loop(name, lengths, size):
+def test_mask_equals_a_double_loop(name, lengths, size):
     n_queries, n_keys = lengths
     mask = MASKS[name](n_queries, n_keys, size)
     assert mask.dtype == bool
@@ -37,7 +37,7 @@ def test_a_mask_is_its_double_loop(name, lengths, size):
 
 
 @pytest.mark.parametrize("name", MASKS)
-def test_sized_masks_are_those_that_look_at_the_size(name):
+def test_sized_masks_depend_on_size(name):
     assert (name in SIZED) == (not np.array_equal(MASKS[name](6, 6, 1), MASKS[name](6, 6, 2)))
 
 
@@ -46,7 +46,7 @@ ANY_HIDDEN = SIZES.flatmap(lambda shape: arrays(bool, shape))
 
 
 @given(ANY_HIDDEN)
-def test_a_painting_is_what_it_was_made_of_as_text_too(hidden):
+def test_painted_mask_round_trips_as_text(hidden):
     painting = CustomMask.of(hidden)
     back = CustomMask.parse(str(painting))
     assert back == painting
@@ -56,7 +56,7 @@ def test_a_painting_is_what_it_was_made_of_as_text_too(hidden):
 
 
 @pytest.mark.parametrize("text", ["2", "01,10", "x", "1" * (MAX_CUSTOM_MASK + 1)])
-def test_what_is_no_painting_is_refused_in_a_sentence(text):
+def test_wrong_mask_text_is_refused(text):
     with pytest.raises(SettingsError, match="hidden is rows of 0 and 1"):
         CustomMask.parse(text)
     scene, notices = parse({"sentence": "a b", "hidden": text})
@@ -78,7 +78,7 @@ def independent(scene, hidden):
 
 
 @given(arrays(bool, (2, 3, 3)))
-def test_a_painted_pass_is_that_of_the_keys_that_are_left(hidden):
+def test_painted_pass_equals_the_visible_keys(hidden):
     scene = parse({"sentence": "the cat sat", "mask": "causal", "hidden": str(CustomMask.of(hidden))}).scene
     fitted = resolve(scene)
     assert (np.broadcast_to(~fitted.trace["mask"].value, hidden.shape) == hidden).all()
@@ -97,7 +97,7 @@ def painted(scene, message):
 @pytest.mark.parametrize(
     "address", [{"sentence": "the cat sat", "heads": "2"}, {"model": "microgpt", "sentence": "eli"}]
 )
-def test_strokes_hide_keys_in_a_head_or_in_all(address):
+def test_strokes_hide_keys_in_one_head_or_all(address):
     scene = parse(address).scene
     before = resolve(scene).trace["mask"].value
     begun, notes = painted(scene, True)
@@ -117,7 +117,7 @@ def test_strokes_hide_keys_in_a_head_or_in_all(address):
     assert pass_key(in_one) != pass_key(in_all)
 
 
-def test_one_paints_the_mask_of_all_layers_beginning_with_that_of_the_layer_one_is_in():
+def test_painting_starts_from_the_layers_mask():
     by_layer = {"mask": "causal window", "layers": "2", "window_in": "every second layer"}
     scene = parse({"sentence": "the cat sat", "step": "softmax-2", **by_layer}).scene
     begun = painted(scene, True).scene
@@ -145,12 +145,12 @@ def test_one_paints_the_mask_of_all_layers_beginning_with_that_of_the_layer_one_
         {"head": None, "cells": [[0, 0]] * 10, "hides": True},
     ],
 )
-def test_a_message_that_is_no_stroke_paints_nothing(message):
+def test_wrong_stroke_paints_nothing(message):
     scene = parse({"sentence": "the cat sat"}).scene
     assert painted(scene, message).scene == scene
 
 
-def test_more_than_an_address_holds_is_refused_in_a_sentence():
+def test_too_large_mask_is_refused():
     scene = parse({"sentence": "word " * 64}).scene
     cells = [[query, 63] for query in range(64)]
     after, notes = painted(scene, {"head": None, "cells": cells, "hides": True})
@@ -161,7 +161,7 @@ def test_more_than_an_address_holds_is_refused_in_a_sentence():
     assert resolve(some).trace["mask"].value.sum() == 64 * 64 - 30
 
 
-def test_another_mask_or_source_takes_the_place_of_what_was_painted():
+def test_new_mask_or_source_drops_the_painting():
     scene = parse({"sentence": "the cat sat", "hidden": "1"}).scene
     assert apply_action(scene, "mask", "causal").scene.hidden is None
     assert apply_action(scene, "source", "mirror").scene.hidden is None
@@ -169,7 +169,7 @@ def test_another_mask_or_source_takes_the_place_of_what_was_painted():
     assert apply_action(scene, "sentence", "the dog sat").scene.hidden == scene.hidden
 
 
-def test_a_shorter_pass_leaves_out_what_it_does_not_have_and_says_so():
+def test_shorter_pass_crops_the_painting():
     fitted = resolve(parse({"sentence": "a b", "hidden": "011.001"}).scene)
     assert str(fitted.scene.hidden) == "01"
     assert fitted.notices == ("hidden has cells that this pass doesn't have; they are left out.",)

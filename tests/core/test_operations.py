@@ -44,7 +44,7 @@ def traced(case):
 
 
 @ANY_CASE
-def test_numpy_lines_extent_and_bound_are_those_of_what_is_computed(case):
+def test_numpy_shape_and_bound_match_compute(case):
     names = "abc"[: len(case.arrays)]
     made = {"np": np, **dict(zip(names, case.arrays, strict=True))}
     for line in case.operation.numpy("y", *names):
@@ -61,7 +61,7 @@ def test_numpy_lines_extent_and_bound_are_those_of_what_is_computed(case):
 
 
 @ANY_CASE
-def test_each_cell_is_recomputed_from_the_lines_of_its_rule(case):
+def test_cells_recompute_from_their_rule(case):
     trace = traced(case)
     checked = audit_of(trace, trace["y"], np.ndindex(trace["y"].shape))
     assert checked.n_agree == checked.n_made == trace["y"].size
@@ -111,7 +111,7 @@ def calculated(text):
 
 
 @ANY_CASE
-def test_the_arithmetic_and_the_claims_of_sentences_hold(case):
+def test_arithmetic_in_sentences_holds(case):
     """Numbers are written with four decimals; how the words around them are put doesn't matter."""
     trace = traced(case)
     for index, number in np.ndenumerate(trace["y"].value):
@@ -149,7 +149,7 @@ def turned_by(rotation, row, place):
 
 
 @ANY_CASE
-def test_a_rule_has_a_letter_for_each_axis_and_no_brackets_round_factors(case):
+def test_rule_axes_match_their_arrays(case):
     rule, trace = traced(case).rule("y"), traced(case)
     shapes = dict(enumerate(each.shape for each in case.arrays)) | {"": trace["y"].shape}
     shapes |= {name: array.shape for name, array in rule.arrays.items()}
@@ -163,7 +163,7 @@ def test_a_rule_has_a_letter_for_each_axis_and_no_brackets_round_factors(case):
 
 
 @pytest.mark.parametrize("outer", ["a i", "i a"])
-def test_letters_that_share_an_axis_are_read_outermost_first(outer):
+def test_shared_axis_reads_outermost_first(outer):
     given = np.arange(2.0 * 3 * 5)
     split = given.reshape([{"a": 2, "i": 3}[letter] for letter in outer.split()] + [5])
     slots, variant = {"x": Slot(0, f"({outer} b)")}, Variant((Line(("x",), "{x}"),))
@@ -172,7 +172,7 @@ def test_letters_that_share_an_axis_are_read_outermost_first(outer):
 
 
 @ANY_CASE
-def test_a_sentence_of_a_batch_is_computed_as_if_alone(case):
+def test_batch_equals_single_sentences(case):
     """Parameters and masks are shared: their derivatives are the sum of those of the sentences."""
     draw, operation = np.random.default_rng(2), case.operation
     own = [
@@ -250,7 +250,7 @@ NOT_A_NUMBER = ("softmax of hidden keys", "sum normalisation")
 
 
 @pytest.mark.parametrize("name", [each for each in CASES if not isinstance(CASES[each].operation, OF_THEIR_OWN)])
-def test_the_latex_evaluates_to_what_is_computed(name):
+def test_latex_equals_compute(name):
     case, letters = CASES[name], "ABC"[: len(CASES[name].arrays)]
     computed = case.operation.compute(*case.arrays)
     n_heads = len(computed) if computed.ndim == 3 or isinstance(case.operation, SinkShare) else 1
@@ -264,7 +264,7 @@ def test_the_latex_evaluates_to_what_is_computed(name):
 
 
 @ANY_CASE
-def test_the_formula_of_a_cell_evaluates_to_its_number(case):
+def test_cell_formula_equals_its_number(case):
     trace = traced(case)
     spoken = {r"\text{ hidden}": r"-\infty", r" \text{ (visible)}": "", r" \quad\text{(no key is visible)}": ""}
     for index in np.ndindex(trace["y"].shape):
@@ -275,7 +275,7 @@ def test_the_formula_of_a_cell_evaluates_to_its_number(case):
             assert value_of(formula, {}) == pytest.approx(trace["y"].cell(index).value, rel=2e-3, abs=2e-3), index
 
 
-def test_the_latex_of_copies_evaluates_to_what_is_computed():
+def test_latex_of_copies():
     x, heads, bands = array(4, 4), array(2, ROWS, 7), array(14, COLUMNS)
     (value,) = sides(Identity("query", 2).latex("Y_i", "A"), {"A": x})
     np.testing.assert_array_equal(Identity("query", 2).compute(x), [value, value])
@@ -290,7 +290,7 @@ def test_the_latex_of_copies_evaluates_to_what_is_computed():
 
 
 @pytest.mark.parametrize("sinks", [(), (SINKS,)])
-def test_the_latex_of_running_numbers_evaluates_block_after_block_to_what_is_computed(sinks):
+def test_latex_of_running_softmax(sinks):
     """Each says how a block follows from the one before; the first from m_0 and l_0, and an output of 0."""
     maximum, total, output = RunningMaximum(2), RunningSum(2), RunningOutput(2, 2)
     m, names = maximum.compute(MASKED, *sinks), "AS"[: 1 + len(sinks)]
@@ -329,14 +329,14 @@ def evaluated(steps, before, z, v):
     return found
 
 
-def test_the_latex_of_a_last_quotient_is_that_of_the_last_block():
+def test_latex_of_last_quotient():
     assert LastQuotient().latex("Y", "O", "L") == r"Y: \quad h = \frac{o_b}{l_b} \text{ after the last block}"
     output, sums = CASES["last quotient"].arrays
     expected = output[..., -1, :] / (sums[..., -1:] + 1)
     np.testing.assert_array_equal(LastQuotient().compute(output, sums + 1), expected)
 
 
-def test_the_latex_of_a_bias_by_distance_evaluates_to_what_is_computed():
+def test_latex_of_alibi():
     scores = array(3, ROWS, COLUMNS)
     (formula,) = re.findall(r"y_\{nm\} = (.*?), \\quad z = A", ALiBi(3).latex("Y", "A"))
     for (head, n, m), expected in np.ndenumerate(ALiBi(3).compute(scores)):
@@ -345,7 +345,7 @@ def test_the_latex_of_a_bias_by_distance_evaluates_to_what_is_computed():
 
 
 @pytest.mark.parametrize("rotation", ROTATIONS)
-def test_the_latex_of_a_rotation_evaluates_to_what_is_computed(rotation):
+def test_latex_of_rotation(rotation):
     x = array(1, ROWS, 8)
     _, sides, angle = re.split(r": \\quad |, \\quad θ = ", rotation.latex("Y", "A"))
     written = re.findall(r"y_\{n,(.*?)\} = (.*?)(?:, \\quad|$)", sides)
@@ -362,7 +362,7 @@ def test_the_latex_of_a_rotation_evaluates_to_what_is_computed(rotation):
 
 
 @pytest.mark.parametrize("operation", [Scale(4), Scale(7), Scale(7, -0.375), Scale(7, math.log(2))])
-def test_what_stands_behind_the_scores_in_the_picture_is_done_to_them(operation):
+def test_scale_operand_equals_compute(operation):
     (operand,), scores = operation.operands, array(4, 4)
     sign, root, written = re.fullmatch("([÷×]) (√|ln )?(.+)", operand.after).groups()
     number = {"√": math.sqrt, "ln ": math.log, None: float}[root](float(written))

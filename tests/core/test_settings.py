@@ -62,7 +62,7 @@ WRONG = [
         ),
     ],
 )
-def test_an_error_says_the_rule_and_the_value(wrong):
+def test_error_states_rule_and_value(wrong):
     changed, says = wrong
     with pytest.raises(SettingsError) as error:
         Settings(**{"sentence": "the cat sat", **changed})
@@ -76,7 +76,7 @@ LIMITS += [{"layers": 6, "d_model": 21, "n_heads": 21}, {"layers": 2, "d_model":
 
 
 @of_each("allowed", LIMITS)
-def test_the_limits_themselves_are_allowed(allowed):
+def test_limits_are_allowed(allowed):
     assert isinstance(trace_of(Settings(**{"sentence": "the cat", **allowed})), Trace)
 
 
@@ -99,7 +99,7 @@ NEAREST = {
 
 
 @of_each("case", [(name, text, used) for name, by in NEAREST.items() for used, texts in by.items() for text in texts])
-def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(case):
+def test_bad_address_value_becomes_the_nearest(case):
     name, text, used = case
     allowed, (notice,) = nearest({name: text})
     assert allowed == {name: used}
@@ -121,18 +121,18 @@ def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(case):
         ({}, {}),
     ],
 )
-def test_a_good_value_passes_without_a_notice(written, allowed):
+def test_good_address_value_gives_no_notice(written, allowed):
     assert nearest(written) == (allowed, [])
 
 
-def test_the_nearest_heads_are_those_of_the_nearest_d_model():
+def test_nearest_heads_follow_nearest_d_model():
     allowed, notices = nearest({"n_heads": "100", "d_model": "1e9"})
     assert allowed == {"n_heads": 128, "d_model": 128}
     assert [notice.split()[0] for notice in notices] == ["d_model", "heads"]
     assert "for 128 one of 1, 2, 4, 8, 16, 32, 64, 128; got '100'" in notices[1]
 
 
-def test_rope_is_off_where_no_head_has_a_pair_of_dimensions():
+def test_rope_needs_a_pair_of_dimensions():
     allowed, (notice,) = nearest({"rope": "halves", "n_heads": "8"})
     assert allowed == {"rope": "none", "n_heads": 8}
     assert notice.endswith("got rope=halves, using rope=none.")
@@ -141,7 +141,7 @@ def test_rope_is_off_where_no_head_has_a_pair_of_dimensions():
         assert (allowed["rope"], notices) == ("halves", [])
 
 
-def test_of_two_divisors_equally_near_it_is_the_smaller():
+def test_smaller_of_two_near_divisors():
     assert nearest_heads(3, 8) == 2
     assert nearest_heads("6", 8) == 4
     assert nearest_heads(7, 8) == 8
@@ -149,7 +149,7 @@ def test_of_two_divisors_equally_near_it_is_the_smaller():
 
 @running(max_examples=150)
 @given(st.dictionaries(st.sampled_from([*OPTIONS, "context", "junk"]), st.text(max_size=30) | st.floats().map(str)))
-def test_whatever_the_address_says_settings_accept_it(written):
+def test_any_address_gives_valid_settings(written):
     allowed, _ = nearest(written)
     d_model = allowed.get("d_model", OPTIONS["d_model"].default)
     Settings("the cat", **{"n_heads": nearest_heads(2, d_model), **allowed})
@@ -173,7 +173,7 @@ PICKED = st.fixed_dictionaries(
 
 @running(max_examples=150)
 @given(PICKED, st.integers(0, 10))
-def test_settings_give_a_trace_of_finite_numbers_twice_the_same_or_a_settings_error(picked, nth):
+def test_settings_give_a_finite_repeatable_pass_or_an_error(picked, nth):
     if "n_heads" not in picked and picked["d_model"] >= 2:
         picked = {**picked, "n_heads": divisors(picked["d_model"])[nth % len(divisors(picked["d_model"]))]}
     try:

@@ -21,24 +21,24 @@ ANY_TEXT = st.one_of(st.text(st.sampled_from(TRICKY), max_size=12), st.text(st.c
     ("text", "tokens"),
     json.loads((ROOT / "tests/data/tokens.json").read_text("utf-8")),
 )
-def test_a_sentence_comes_apart_into(text, tokens):
+def test_tokens_of_a_sentence(text, tokens):
     assert list(tokenize(text)) == [unicodedata.normalize("NFC", token) for token in tokens]
 
 
 @pytest.mark.parametrize("dropped", ["\u202e", "\u2066", "\u200b", "\u00ad", "\ufeff", "\x00", "\x1b"])
-def test_what_cannot_be_seen_makes_no_new_word(dropped):
+def test_invisible_characters_split_no_word(dropped):
     assert tokenize(f"ca{dropped}t") == ("cat",)
     assert tokenize(f"cafe{dropped}\u0301") == ("café",)
 
 
-def test_a_lone_surrogate_becomes_the_replacement_character_and_a_pair_its_emoji():
+def test_surrogates_become_emoji_or_replacement():
     assert clean("a\ud800 \udc00") == "a\ufffd \ufffd"
     assert clean("\ud83d\ude00") == "😀"
 
 
 @settings(max_examples=300)
 @given(ANY_TEXT)
-def test_tokens_lose_nothing_and_stay_tokens(text):
+def test_tokens_lose_nothing(text):
     tokens = tokenize(text)
     assert "".join(tokens) == "".join(clean(text).split())
     assert all(len(token.split()) == 1 and token.split()[0] == token for token in tokens)  # no whitespace, not empty
@@ -49,7 +49,7 @@ def test_tokens_lose_nothing_and_stay_tokens(text):
 
 @settings(max_examples=150)
 @given(ANY_TEXT)
-def test_labels_are_told_apart_and_begin_with_their_token(text):
+def test_labels_are_unique_and_begin_with_the_token(text):
     tokens = tokenize(text)
     told_apart = labels(tokens)
     assert len(set(told_apart)) == len(tokens)
@@ -58,12 +58,12 @@ def test_labels_are_told_apart_and_begin_with_their_token(text):
 
 
 @given(st.lists(st.sampled_from(["the", "the (2)", "the (2) (2)", "the (3)", "head", "x" * 30, "x" * 31])))
-def test_no_two_labels_are_the_same_even_if_a_token_looks_like_one(tokens):
+def test_labels_stay_unique_for_lookalike_tokens(tokens):
     assert len(set(labels(tokens))) == len(tokens)
 
 
 @pytest.mark.parametrize("code", [0x200E, 0x202E, 0x2066, 0x00AD, 0x0007])
-def test_a_letter_that_cannot_be_seen_or_turns_others_round_is_called_by_its_number(code):
+def test_invisible_letter_is_labelled_by_code(code):
     assert labels(["a", chr(code)]) == ("a", f"U+{code:04X}")
 
 
@@ -80,12 +80,12 @@ def test_labels_count_from_the_second():
         ("a-b dog", 1, 3, "a dog b -"),  # "adogb" would be one word
     ],
 )
-def test_two_tokens_are_swapped_and_what_stands_between_tokens_stays(text, one, other, after):
+def test_swap_keeps_spacing(text, one, other, after):
     assert swap_tokens(text, one, other) == after
 
 
 @given(ANY_TEXT, st.data())
-def test_after_a_swap_two_tokens_are_in_each_other_s_place_and_all_others_in_their_own(text, data):
+def test_swap_moves_only_two_tokens(text, data):
     tokens = list(tokenize(text))
     if len(tokens) > 1:
         one, other = (data.draw(st.integers(0, len(tokens) - 1)) for _ in range(2))
@@ -93,10 +93,10 @@ def test_after_a_swap_two_tokens_are_in_each_other_s_place_and_all_others_in_the
         assert list(tokenize(swap_tokens(text, one, other))) == tokens
 
 
-def test_what_stands_between_tokens_stays_beside_a_word_that_is_replaced_and_in_a_text_that_is_cut():
+def test_replace_and_cut_keep_spacing():
     assert replace_word("the  dragon, the DRAGON!", "dragon", "cat") == "the  cat, the cat!"
     assert first_tokens("the  cat, the dog", 3) == "the  cat,"
 
 
-def test_tokens_that_were_typed_without_a_space_are_swapped_as_they_are_read():
+def test_swap_without_spaces():
     assert swap_tokens("ab  c", 0, 2, lambda text: text.replace(" ", "")) == "cb  a"

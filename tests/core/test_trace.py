@@ -32,7 +32,7 @@ from attnviz.models import MODELS
 PLAIN = attend(np.ones((2, 2)), parameters=Parameters())
 
 
-def test_stages_come_in_the_order_they_are_made():
+def test_stages_come_in_order():
     stages = [stage.name for stage in trace_of(Settings("the cat", "on it", positions="sinusoidal")).stages]
     given = ["embeddings", "positions", "x", "context_embeddings", "context_positions", "context"]
     given += ["w_q", "w_k", "w_v", "w_o"]
@@ -41,14 +41,14 @@ def test_stages_come_in_the_order_they_are_made():
     assert [stage.name for stage in trace_of(Settings("the cat")).stages][:3] == ["embeddings", "x", "w_q"]
 
 
-def test_a_stage_that_is_not_there_is_a_key_error_that_lists_those_that_are():
+def test_missing_stage_is_a_key_error():
     assert "scores" in PLAIN
     assert "output" not in PLAIN
     with pytest.raises(KeyError, match="no stage 'output'; this trace has x, q, k, v, scores"):
         PLAIN["output"]
 
 
-def test_cells_have_the_names_of_their_words():
+def test_cell_names_use_words():
     trace = trace_of(Settings("the cat the", "sat sat"))
     assert trace.name_of(trace["scores"].cell((1, 2, 1))) == "scores[head 2, the (2), sat (2)]"
     assert trace.name_of(trace["embeddings"].cell((2, 0))) == "embeddings[the (2), 1]"
@@ -62,14 +62,14 @@ REFUSED = json.loads((ROOT / "tests/data/refused_words.json").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_words_that_do_not_fit_an_axis_are_refused(name):
+def test_misfit_words_are_refused(name):
     words, message = REFUSED[name]
     with pytest.raises(ValueError, match=message):
         CROSS.labelled(**words)
 
 
 @pytest.mark.parametrize("index", [(0,), (0, 0, 0, 0), (-1, 0, 0), (0, 3, 0), (0, 0, 99), ()])
-def test_a_cell_that_is_not_there_is_an_index_error(index):
+def test_missing_cell_is_an_index_error(index):
     with pytest.raises(IndexError, match=r"scores has axes \('head', 'query', 'key'\) of lengths \(2, 3, 3\)"):
         trace_of(Settings("the cat sat")).terms("scores", index)
 
@@ -93,13 +93,13 @@ def test_digits(value, text):
         ([(5e-324,), (5e-324,)], 1e-323),
     ],
 )
-def test_sums_are_right_even_where_they_leave_float64_on_the_way(case):
+def test_sums_survive_overflow(case):
     products, total = case
     assert exact_sum(products) == pytest.approx(total, rel=1e-15)
     assert Projection("query").recomputed((0, 0), products)[0] == pytest.approx(total, rel=1e-15)
 
 
-def test_a_copy_is_exact_and_other_numbers_are_as_far_off_as_what_they_are_made_of():
+def test_copies_are_exact_and_sums_state_rounding():
     assert Identity("query").recomputed((0, 0), [(-7.0,)]) == (-7.0, 0.0)
     assert Scale(9).recomputed((0, 0, 0), [(-7.0,)]) == (-7 / 3, 7 / 3 * np.finfo(float).eps)
     cancelling = Projection("query").recomputed((0, 0), [(1e8,), (-1e8,), (1.0,)])
@@ -111,11 +111,11 @@ THREE_WORDS = trace_of("the cat sat")
 SQUARE = np.eye(3)[None]
 
 
-def test_a_sentence_alone_is_its_settings():
+def test_sentence_equals_its_settings():
     assert np.array_equal(THREE_WORDS["output"], trace_of(Settings("the cat sat"))["output"])
 
 
-def test_a_stage_is_indexed_counted_and_taken_as_its_array():
+def test_stage_behaves_as_its_array():
     attention = THREE_WORDS["attention"]
     assert np.array_equal(attention[0], attention.value[0])
     assert attention[1, 2, 0] == attention.value[1, 2, 0]
@@ -127,7 +127,7 @@ def test_a_stage_is_indexed_counted_and_taken_as_its_array():
     assert repr(attention.value) in repr(attention)
 
 
-def test_what_numpy_is_given_of_a_stage_is_read_only_unless_it_is_a_copy():
+def test_stage_arrays_are_read_only():
     with pytest.raises(ValueError, match="read-only"):
         np.asarray(THREE_WORDS["q"])[0] = 1
     copied = np.array(THREE_WORDS["q"])
@@ -135,13 +135,13 @@ def test_what_numpy_is_given_of_a_stage_is_read_only_unless_it_is_a_copy():
     assert not np.array_equal(copied, THREE_WORDS["q"])
 
 
-def test_a_pass_has_its_stages_by_name_and_in_order():
+def test_trace_maps_names_to_stages():
     assert [stage.name for stage in THREE_WORDS] == list(THREE_WORDS.keys())
     assert len(THREE_WORDS) == len(THREE_WORDS.stages)
     assert dict(THREE_WORDS)["scores"] is THREE_WORDS["scores"]
 
 
-def test_a_pass_is_written_in_three_lines():
+def test_repr_has_three_lines():
     size, given, computed = repr(THREE_WORDS).splitlines()
     assert size == f"Trace: {len(THREE_WORDS.stages)} stages, layers: 1, heads: 2, queries: 3, keys: 3"
     assert given.startswith("given: ")
@@ -151,19 +151,19 @@ def test_a_pass_is_written_in_three_lines():
 
 
 @pytest.mark.parametrize(("name", "norm"), [("rmsnorm", RMSNorm()), ("layernorm", LayerNorm())])
-def test_a_norm_goes_by_its_name(name, norm):
+def test_norm_is_accepted_by_name(name, norm):
     x, parameters = np.arange(12.0).reshape(4, 3), Parameters(w_q=SQUARE, w_k=SQUARE, w_v=SQUARE)
     named, given = (attend(x, parameters=parameters, norm=each) for each in (name, norm))
     assert np.array_equal(named["attn_norm"], given["attn_norm"])
 
 
-def test_a_name_that_no_norm_or_activation_has_is_told_those_that_are():
+def test_unknown_norm_or_activation_lists_the_known():
     for what, known in (("norm", "rmsnorm, layernorm"), ("activation", "relu, relu2, gelu")):
         with pytest.raises(ArrayError, match=rf"{what} is one of {known}, or an operation; got 'swish'"):
             attend(np.eye(2), parameters=Parameters(), **{what: "swish"})
 
 
-def test_parameters_are_equal_if_their_numbers_are():
+def test_equal_parameters_are_equal():
     assert Parameters(w_q=SQUARE) == Parameters(w_q=SQUARE.copy())
     assert Parameters(w_q=SQUARE) != Parameters(w_q=2 * SQUARE)
     assert Parameters(w_q=SQUARE) != Parameters(w_k=SQUARE)
@@ -195,7 +195,7 @@ class Tensor:
 
 
 @pytest.mark.parametrize("dtype", ["torch.float32", "torch.bfloat16"])
-def test_a_tensor_that_requires_a_gradient_is_taken(dtype):
+def test_gradient_tensor_is_accepted(dtype):
     x = np.arange(6.0).reshape(2, 3)
     taken = attend(Tensor(x, dtype), parameters=Parameters(w_q=Tensor(SQUARE, dtype)))
     assert np.array_equal(taken["scores"], attend(x, parameters=Parameters(w_q=SQUARE))["scores"])
@@ -231,13 +231,13 @@ def numbers(stages):
 
 
 @pytest.mark.parametrize("number", [0, 1e-320, 1e-170, -1e-150, 1, 1e154, -1e155, 1.7e308, -np.inf])
-def test_no_number_is_larger_than_the_largest(number):
+def test_bound_covers_every_number(number):
     array = np.array([[number, 0.0], [0.0, number]])
     assert abs(number) <= Numbers.of(array).bound
     assert np.isnan(Numbers.of(np.array([number, np.nan])).bound)
 
 
-def test_nothing_is_made_that_nobody_asks_for(monkeypatch):
+def test_unread_stages_are_not_computed(monkeypatch):
     monkeypatch.setattr(Softmax, "compute", None)
     trace = attend(np.eye(3), parameters=Parameters())
     assert trace["scaled"].value.shape == trace["heads"].shape == (1, 3, 3)
@@ -245,7 +245,7 @@ def test_nothing_is_made_that_nobody_asks_for(monkeypatch):
         trace["heads"].value  # noqa: B018
 
 
-def test_numbers_made_when_asked_for_are_those_made_at_once(monkeypatch):
+def test_lazy_equals_eager(monkeypatch):
     arrays = some_arrays()
     first, last = passed(arrays).stages, numbers(reversed(passed(arrays).stages))
     assert numbers(first) == last
@@ -255,7 +255,7 @@ def test_numbers_made_when_asked_for_are_those_made_at_once(monkeypatch):
 
 
 @pytest.mark.parametrize("name", some_arrays())
-def test_who_gave_an_array_may_write_into_it(name):
+def test_caller_may_overwrite_its_arrays(name):
     arrays = some_arrays()
     wanted = numbers(passed(arrays).stages)
     trace = passed(arrays)
@@ -263,7 +263,7 @@ def test_who_gave_an_array_may_write_into_it(name):
     assert numbers(trace.stages) == wanted
 
 
-def test_passes_share_parameters_that_nobody_can_write_into():
+def test_passes_share_read_only_parameters():
     arrays = some_arrays()
     parameters = Parameters(**{name: arrays[name] for name in CROSS_SHAPES})
     one, other = (attend(arrays["x"], arrays["context"], parameters=parameters) for _ in range(2))
@@ -274,7 +274,7 @@ def test_passes_share_parameters_that_nobody_can_write_into():
             getattr(parameters, name)[...] = 99
 
 
-def test_a_pass_is_refused_or_all_of_its_numbers_are_finite():
+def test_pass_is_refused_or_finite():
     random, refused = np.random.default_rng(0), set()
     for _ in range(300):
         arrays = some_arrays(lambda shape: random.standard_normal(shape) * 10.0 ** random.integers(-200, 200))
@@ -289,7 +289,7 @@ def test_a_pass_is_refused_or_all_of_its_numbers_are_finite():
     assert {"q", "scores", "contributions"} <= refused
 
 
-def test_a_pass_takes_little_more_memory_than_its_stages():
+def test_pass_memory_is_about_its_stages():
     draw = np.random.default_rng(0).standard_normal
     x, w_o, mask = draw((128, 32)), draw((32, 32)), np.tri(128, dtype=bool)
     matrices = [*(draw((4, 32, 8)) for _ in range(3)), w_o]
@@ -305,7 +305,7 @@ def test_a_pass_takes_little_more_memory_than_its_stages():
 draw = np.random.default_rng(4).standard_normal
 
 
-def test_a_pass_passed_on_again_holds_the_same_numbers():
+def test_forward_repeats_the_pass():
     for name, trace in TRACES.items():
         arrays = forward(trace.stages, {})
         for stage in trace.stages:
@@ -339,7 +339,7 @@ selections = st.builds(Selection, *[st.integers(0, 9998)] * 5)
 @ANY_PASS
 @settings(deadline=None, max_examples=8)
 @given(selection=selections)
-def test_a_selection_within_a_pass_is_a_cell_of_every_stage(trace, selection):
+def test_selection_is_a_cell_of_every_stage(trace, selection):
     inside = selection.within(trace)
     assert inside.within(trace) == inside
     for stage in trace.stages:
@@ -349,7 +349,7 @@ def test_a_selection_within_a_pass_is_a_cell_of_every_stage(trace, selection):
 
 
 @ANY_PASS
-def test_a_cell_that_was_picked_is_the_one_selected(trace):
+def test_picked_cell_is_selected(trace):
     elsewhere = Selection(1, 1, 1, 1, 1)
     for stage in trace.stages:
         for index in spread(stage.shape, 24):
@@ -361,7 +361,7 @@ def test_a_cell_that_was_picked_is_the_one_selected(trace):
 
 
 @ANY_PASS
-def test_one_selection_is_the_same_word_and_head_in_every_stage(trace):
+def test_selection_is_the_same_word_everywhere(trace):
     selection = Selection(1, 2, 2, 1, 1).within(trace)
     for stage in trace.stages:
         for axis, place in zip(stage.axes, trace.cell_at(stage.name, selection).index, strict=True):
@@ -370,7 +370,7 @@ def test_one_selection_is_the_same_word_and_head_in_every_stage(trace):
                 assert place == getattr(selection, expected[axis])
 
 
-def test_a_selection_of_a_longer_axis_is_the_end_of_a_shorter_one_and_stays_what_it_is():
+def test_selection_of_a_longer_axis_is_clipped():
     trace = PASSES["built by hand"]
     selection = trace.selection_at(trace["q_1"].cell((0, 2, 5)), Selection()).within(trace)
     assert selection.feature == 5
@@ -378,7 +378,7 @@ def test_a_selection_of_a_longer_axis_is_the_end_of_a_shorter_one_and_stays_what
 
 
 @given(st.integers(1, 7), st.integers(1, 7), st.data())
-def test_places_and_coordinates_of_an_axis_are_one_to_one(n_heads, width, data):
+def test_axis_places_are_one_to_one(n_heads, width, data):
     axis = Axis.of("heads * d_v", n_heads * width, n_heads=n_heads)
     places = [axis.place(Selection(head=head, feature=i)) for head in range(n_heads) for i in range(width)]
     assert places == list(range(axis.length))
@@ -386,7 +386,7 @@ def test_places_and_coordinates_of_an_axis_are_one_to_one(n_heads, width, data):
     assert axis.place(Selection(**axis.coordinates_at(place))) == place
 
 
-def test_an_axis_has_a_label_for_every_place():
+def test_axis_labels_every_place():
     assert Axis.of("head", 2, n_heads=2).labels == ("head 1", "head 2")
     assert Axis.of("query", 2, n_heads=2, words=("the", "cat")).label(1) == "cat"
     assert Axis.of("heads * d_v", 4, n_heads=2).labels == ("1", "2", "3", "4")

@@ -38,7 +38,7 @@ def drawn(*shape):
 
 @pytest.mark.parametrize("pairs", ["neighbours", "halves"])
 @pytest.mark.parametrize("moved", [9, 100_000])
-def test_with_rope_scores_depend_on_the_distance_alone(pairs, moved):
+def test_rope_scores_depend_on_distance(pairs, moved):
     q, k = drawn(2, 1, N, D)
     here, there = (
         Rotation(pairs=pairs, dims=D, first=first).compute(q)
@@ -51,7 +51,7 @@ def test_with_rope_scores_depend_on_the_distance_alone(pairs, moved):
     assert np.abs(here - q @ k.swapaxes(-1, -2)).max() > 0.1
 
 
-def test_rope_of_one_dimension_is_refused_where_it_would_turn_nothing():
+def test_rope_needs_two_dimensions():
     with pytest.raises(SettingsError, match=r"at least 2.* got rope=halves with d_model=8 and n_heads=8\. Choose"):
         Settings("the cat", n_heads=8, rope="halves")
     assert trace_of(Settings("the cat", n_heads=8, rope="halves", sharing="latent"))["q_rotated"].shape[-1] == 2
@@ -59,7 +59,7 @@ def test_rope_of_one_dimension_is_refused_where_it_would_turn_nothing():
         attend(drawn(3, 1), parameters=Parameters(), rotation=Rotation())
 
 
-def test_alibi_is_linear_in_the_distance():
+def test_alibi_is_linear_in_distance():
     scores = drawn(3, N, N)
     taken = scores - ALiBi(3).compute(scores)
     slopes = [2**-4, 2**-8, 2**-2]  # of three heads: those of two, and the first of those of four
@@ -67,7 +67,7 @@ def test_alibi_is_linear_in_the_distance():
         assert taken[head, query, key] == pytest.approx(slopes[head] * abs(query - key), abs=1e-14)
 
 
-def test_softmax_plus_one_is_one_more_key_of_zeros_with_a_value_of_zeros():
+def test_softmax_plus_one_is_a_zero_key():
     q, k, v = drawn(3, HEADS, N, D)
     plus_one = attend_projected(q, k, v, sinks=np.zeros(HEADS))
     more = [np.concatenate([each, np.zeros((HEADS, 1, D))], axis=1) for each in (k, v)]
@@ -83,7 +83,7 @@ def by_blocks(block_size, mask=CAUSAL, **more):
 @given(
     block_size=st.integers(1, N + 3), mask=st.sampled_from(sorted(MASKS)), size=st.integers(0, N), sinks=st.booleans()
 )
-def test_by_blocks_of_any_size_the_heads_are_those_of_a_softmax_at_once(block_size, mask, size, sinks):
+def test_blocks_equal_one_softmax(block_size, mask, size, sinks):
     more = {"sinks": np.array([-2.0, 0.0, 1.0, 40.0])} if sinks else {}
     at_once, blocks = by_blocks(block_size, MASKS[mask](N, N, size), **more)
     np.testing.assert_allclose(blocks["heads"].value, at_once["heads"].value, rtol=0, atol=64 * N * EPSILON)
@@ -96,7 +96,7 @@ def test_by_blocks_of_any_size_the_heads_are_those_of_a_softmax_at_once(block_si
     assert (sums[~seeing] == sinks).all()
 
 
-def test_a_block_that_sees_nothing_is_skipped():
+def test_blind_block_is_skipped():
     """What is kept after it is, to the last bit, what was kept before; nothing is kept before the first that sees."""
     mask = np.ones((N, N), dtype=bool)
     mask[:, 3:6] = mask[0, :9] = False
@@ -109,7 +109,7 @@ def test_a_block_that_sees_nothing_is_skipped():
 
 
 @pytest.mark.parametrize("key", [1, 2])
-def test_of_a_maximum_set_by_hand_all_that_follows_is_what_its_terms_make(key):
+def test_changed_maximum_keeps_the_result(key):
     _, blocks = by_blocks(2)
     changed = blocks.with_change("running_max", (1, 5, key), 2.5)
     found = Audit(tuple(audit.audit(changed)))
@@ -120,14 +120,14 @@ def test_of_a_maximum_set_by_hand_all_that_follows_is_what_its_terms_make(key):
 
 
 @pytest.mark.parametrize("block_size", [0, -1, 2.0, True])
-def test_a_block_is_a_whole_number_of_keys_in_a_softmax(block_size):
+def test_block_size_is_checked(block_size):
     with pytest.raises(ArrayError, match="block_size must be a whole number of keys"):
         RunningMaximum(block_size)
     with pytest.raises(ArrayError, match="block_size belongs to a softmax"):
         attend(X, parameters=Parameters(**W), normalise=SumNormalise, block_size=2)
 
 
-def test_beside_a_sink_one_key_has_all_of_a_row_only_where_rounding_says_so():
+def test_sink_leaves_1_only_by_rounding():
     for lead, whole in ((36.0, False), (38.0, True)):
         trace = attend_projected(np.ones((1, 1, 1)), np.full((1, 1, 1), lead), np.ones((1, 1, 1)), sinks=np.zeros(1))
         assert (trace["attention"].value[0, 0, 0] == 1) == whole
@@ -135,7 +135,7 @@ def test_beside_a_sink_one_key_has_all_of_a_row_only_where_rounding_says_so():
     assert not unseeing["attention"].value.any()
 
 
-def test_with_qk_norm_the_length_of_a_query_changes_nothing_but_by_epsilon():
+def test_qk_norm_ignores_query_length():
     by_ten = W | {"w_q": 10 * W["w_q"]}
     once, ten = (attend(X, parameters=Parameters(**each), qk_norm=True) for each in (W, by_ten))
     smallest = np.square(once["q"].value).mean(axis=-1).min()
@@ -173,7 +173,7 @@ CONTENT = {name: w for name, w in LATENT.items() if name not in ("w_qr", "w_kr")
     ],
 )
 @pytest.mark.parametrize("context", [None, drawn(9, 6)])
-def test_absorbed_and_made_into_keys_latents_have_one_output(given, rotation, context):
+def test_absorbed_equals_naive_latents(given, rotation, context):
     options = {"parameters": Parameters(**given), "rotation": rotation, "mask": None if context is not None else CAUSAL}
     naive, absorbed = (attend(X, context, absorbed=absorbed, **options) for absorbed in (False, True))
     # of the largest number; exp makes more of the rounding of large scores (200 seeds: 5e-16, 4e-15, 2e-15 and 1e-15)
@@ -190,7 +190,7 @@ def rms(x, gain=1):
 
 @pytest.mark.parametrize("queries", [{}, QUERY_LATENT])
 @pytest.mark.parametrize(("absorbed", "qk_norm"), [(False, False), (True, False), (False, True)])
-def test_latents_are_attention_in_a_loop_over_heads(absorbed, qk_norm, queries):
+def test_latents_equal_a_loop_over_heads(absorbed, qk_norm, queries):
     """As DeepSeek writes it: keys with both parts side by side, those for positions the same in each head.
 
     With QK-norm, which none of DeepSeek's models has there, each part of content is normed.
@@ -213,7 +213,7 @@ def test_latents_are_attention_in_a_loop_over_heads(absorbed, qk_norm, queries):
     np.testing.assert_allclose(trace["heads"].value, found, rtol=1e-12, atol=1e-13)
 
 
-def test_published_models_keep_as_many_numbers_of_a_token_as_they_say():
+def test_published_kv_cache_sizes():
     def kept(n_layers, **shapes):
         given = Parameters(**{name: np.ones(shape) for name, shape in shapes.items()})
         return n_layers * numbers_kept(attend(np.ones((2, 1)), parameters=given, absorbed="w_dkv" in shapes))
@@ -249,7 +249,7 @@ def test_published_models_keep_as_many_numbers_of_a_token_as_they_say():
         (W, {"absorbed": True}, "got no w_dkv"),
     ],
 )
-def test_latents_that_cannot_be_are_named(given, options, said):
+def test_misfit_latents_are_refused(given, options, said):
     with pytest.raises(ArrayError, match=said):
         attend(X, parameters=Parameters(**given), **options)
 
@@ -301,7 +301,7 @@ def pass_with(groups, latents, query_latent, gains, sinks, n_layers, mask, windo
 
 @settings(max_examples=12, deadline=None)
 @given(picked=ANY)
-def test_any_of_them_make_a_pass_whose_audit_script_and_slopes_agree(picked):
+def test_any_combination_passes_audit_script_and_slopes(picked):
     trace = pass_with(**picked)
     found = Audit(tuple(audit.audit(trace)))
     assert found.n_agree == found.n_made > 0

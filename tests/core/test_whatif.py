@@ -51,7 +51,7 @@ def same_bits(a, b):
     return a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
-def test_stages_that_a_change_does_not_reach_are_the_same_objects(trace):
+def test_unreached_stages_are_the_same_objects(trace):
     after = trace.with_change("k", (1, 2, 3), 5.0)
     untouched = {stage.name for stage in trace.stages if after[stage.name] is stage}
     assert untouched == {"embeddings", "positions", "x", "w_q", "w_k", "w_v", "w_o", "q", "v", "mask"}
@@ -62,7 +62,7 @@ BIASES = ["b_q", "b_k", "b_v", "b_o"]
 
 
 @pytest.mark.parametrize(("name", "biases"), [(n, False) for n in INPUTS] + [(n, True) for n in INPUTS + BIASES])
-def test_a_changed_input_gives_what_a_fresh_pass_gives(name, biases):
+def test_changed_input_equals_a_fresh_pass(name, biases):
     inputs, parameters = arrays(np.random.default_rng(1), biases)
     source = inputs if name in inputs else parameters
     before = attended(inputs, parameters)
@@ -75,7 +75,7 @@ def test_a_changed_input_gives_what_a_fresh_pass_gives(name, biases):
         assert same_bits(after[fresh.name].value, fresh.value), fresh.name
 
 
-def test_changes_compose_in_any_order(trace):
+def test_changes_commute(trace):
     changes = [Change("scores", (0, 2, 1), 9.0), Change("embeddings", (1, 3), -2.0), Change("heads", (1,), 0.0)]
     at_once = trace.with_changes(*changes)
     one_by_one = trace.with_changes(changes[2]).with_changes(changes[0]).with_changes(changes[1])
@@ -86,14 +86,14 @@ def test_changes_compose_in_any_order(trace):
     assert not at_once["heads"].value[1].any()
 
 
-def test_a_changed_cell_stays_when_its_stage_is_made_again(trace):
+def test_changed_cell_survives_recomputation(trace):
     after = trace.with_change("scores", (0, 2, 1), 9.0).with_change("q", (0, 2, 0), 7.0)
     assert after["scores"].value[0, 2, 1] == 9.0
     assert not np.array_equal(after["scores"].value[0, 2], trace["scores"].value[0, 2])
     assert after["scaled"].value[0, 2, 1] == 4.5
 
 
-def test_a_changed_cell_says_that_it_is_set_by_you(trace):
+def test_changed_cell_is_marked(trace):
     after = trace.with_change("scores", (0, 2, 1), 9.0)
     assert after.terms("scores", (0, 2, 1)) == Terms((), 9.0, recipe="set by you")
     assert after.terms("scores", (0, 2, 0)).cells == trace.terms("scores", (0, 2, 0)).cells
@@ -102,7 +102,7 @@ def test_a_changed_cell_says_that_it_is_set_by_you(trace):
     assert after["scaled"].overridden == set()
 
 
-def test_stages_of_somebody_s_are_in_a_pass_and_what_follows_is_made_of_them(trace):
+def test_user_stages_replace_ours(trace):
     masked = trace["scores"].value + np.tri(6)  # neither scaled nor hidden
     after = trace.with_stages({"masked": masked}, "as your code computed it")
     shares = np.exp(masked) / np.exp(masked).sum(axis=-1, keepdims=True)
@@ -119,7 +119,7 @@ def test_stages_of_somebody_s_are_in_a_pass_and_what_follows_is_made_of_them(tra
         trace.with_stages({"scaled": np.where(np.tri(6), masked, -np.inf)[:1].repeat(2, axis=0)}, "")
 
 
-def test_of_somebody_s_stage_only_what_differs_is_marked_and_the_rest_is_computed_as_ever(trace):
+def test_only_differing_user_cells_are_marked(trace):
     right = trace["masked"].value
     theirs = np.where(np.isfinite(right), right * (1 + 1e-15), right)
     theirs[0, 2, 0] += 0.5
@@ -138,7 +138,7 @@ def test_of_somebody_s_stage_only_what_differs_is_marked_and_the_rest_is_compute
     assert sentence(after, "masked") == sentence(trace, "masked")  # of a row without a mark
 
 
-def test_a_mask_cell_set_to_0_hides_a_key_and_to_1_shows_it_again(trace):
+def test_mask_cell_hides_and_shows_a_key(trace):
     hidden = trace.with_changes(Change("mask", (2, 1), 0.0))
     assert (hidden["masked"].value[:, 2, 1] == -np.inf).all()
     assert (hidden["attention"].value[:, 2, 1] == 0).all()
@@ -153,7 +153,7 @@ def test_minus_infinity_in_a_float_mask_hides_a_key():
     assert hidden["attention"].value[0, 0, 1] == 0
 
 
-def test_a_trace_keeps_all_its_changes_in_order(trace):
+def test_trace_keeps_changes_in_order(trace):
     first, second, third = Change("scores", (0, 2, 1), 9.0), Change("heads", (1,), 0.0), Change("output", (0, 0), 1.0)
     after = trace.with_changes(first).with_changes(second, third)
     assert after.changes == (first, second, third)
@@ -161,7 +161,7 @@ def test_a_trace_keeps_all_its_changes_in_order(trace):
     assert trace.changes == ()
 
 
-def test_hiding_all_keys_of_a_query_masks_it_fully(trace):
+def test_hiding_all_keys_masks_the_query(trace):
     after = trace.with_change("masked", (1, 3), -math.inf)
     assert fully_masked(after) == ((1, 3),)
     assert not after["attention"].value[1, 3].any()
@@ -172,17 +172,17 @@ def test_hiding_all_keys_of_a_query_masks_it_fully(trace):
     ("name", "index", "value", "says"),
     json.loads((ROOT / "tests/data/refused_changes.json").read_text("utf-8")),
 )
-def test_a_change_that_does_not_fit_says_why(trace, name, index, value, says):
+def test_misfit_change_is_refused(trace, name, index, value, says):
     with pytest.raises(ChangeError, match=says):
         trace.with_change(name, tuple(index), value)
 
 
-def test_a_change_beyond_float64_is_refused(trace):
+def test_change_beyond_float64_is_refused(trace):
     with pytest.raises(ArrayError, match=r"scores holds numbers beyond float64"):
         trace.with_change("q", (0, 0), 1e308)
 
 
-def test_a_sum_that_overflows_to_minus_infinity_hides_no_key():
+def test_overflowing_sum_hides_no_key():
     trace = attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.0, -np.inf))
     with pytest.raises(ArrayError, match=r"masked holds numbers beyond float64"):
         trace.with_changes(Change("mask", (1, 0), -1e308), Change("scaled", (0, 1, 0), -1e308))
@@ -201,7 +201,7 @@ changes = st.builds(
 
 
 @given(st.lists(changes, max_size=16))
-def test_the_text_of_changes_gives_them_back_bit_for_bit(written):
+def test_change_text_round_trips(written):
     text = format_changes(written)
     read = [parse_change(part) for part in text.split(";") if part]
     assert [repr(change) for change in read] == [repr(change) for change in written]
@@ -210,7 +210,7 @@ def test_the_text_of_changes_gives_them_back_bit_for_bit(written):
 
 
 @given(st.text(alphabet="scores[]=0123456789,.;-einfa _", max_size=60) | st.text(max_size=60))
-def test_any_text_is_read_or_refused(text):
+def test_any_change_text_is_read_or_refused(text):
     with contextlib.suppress(ChangeError):
         read = parse_change(text)
         assert parse_change(str(read)) == read
@@ -223,7 +223,7 @@ NO_CHANGES = (
 
 
 @of_each("text", [*NO_CHANGES.split("|"), "scores[" + "9" * 1000 + "]=1", "scores[0]=" + "9" * 1000])
-def test_text_that_is_no_change_is_refused_briefly(text):
+def test_wrong_change_text_is_refused_briefly(text):
     with pytest.raises(ChangeError) as refusal:
         parse_change(text)
     assert len(str(refusal.value)) < 200
@@ -236,13 +236,13 @@ def test_at_most_16_changes_are_read():
         split_changes(f"{sixteen};scores[0]=1")
 
 
-def test_a_change_replaces_an_earlier_one_of_the_same_cell():
+def test_change_replaces_the_same_cell():
     first, second = Change("scores", (0, 1, 2), 1.0), mute_change(1)
     again = Change("scores", (0, 1, 2), 2.0)
     assert replace_change((first, second), again) == (second, again)
 
 
-def test_difference_is_zero_where_a_key_stays_hidden_and_infinite_where_it_turns(trace):
+def test_difference_of_hidden_keys(trace):
     after = trace.with_change("masked", (0, 2, 3), 1.0).with_change("masked", (0, 2, 0), -math.inf)
     moved = difference(trace, after, "masked")
     assert moved[0, 2, 3] == np.inf
@@ -251,7 +251,7 @@ def test_difference_is_zero_where_a_key_stays_hidden_and_infinite_where_it_turns
     assert difference(trace, trace.with_change("mask", (2, 1), 0), "mask")[2, 1] == -1
 
 
-def test_difference_of_linear_stages_is_the_step_itself(trace):
+def test_difference_of_linear_stages(trace):
     moved = difference(trace, trace.with_change("attention", (0, 2, 1), trace["attention"].value[0, 2, 1] + 1), "heads")
     np.testing.assert_allclose(moved[0, 2], trace["v"].value[0, 1], atol=1e-14)
     moved[0, 2] = 0

@@ -75,7 +75,7 @@ def _shown(trace):
 
 @pytest.mark.parametrize("selection", SELECTIONS, ids=str)
 @of_each("name", [*ALL])
-def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, selection):
+def test_products_add_up(name, selection):
     trace = ALL[name]
     for _, band, above in shown(trace):
         cells, layer = read(trace, band.cells, selection), trace.layer_of(band.cells.stage)
@@ -98,7 +98,7 @@ def test_what_is_multiplied_adds_up_to_what_stands_below_it_or_beside_it(name, s
 
 
 @of_each("name", [*ALL])
-def test_every_stage_that_has_a_number_for_each_key_is_a_row_unless_it_changes_none(name):
+def test_every_score_stage_is_a_row(name):
     trace = ALL[name]
     for layer in trace.layers:
         of_keys = [stage.name for stage in trace.stages if stage.axes == ("head", "query", "key") and stage.inputs]
@@ -119,7 +119,7 @@ def _factor(stage):
 
 
 @of_each("name", [*ALL])
-def test_the_exponentials_and_their_sum_make_the_shares(name):
+def test_exponentials_over_their_sum_are_weights(name):
     trace = ALL[name]
     for _, band, above in shown(trace):
         if split_layer(band.cells.stage)[0] == "attention" and band.cells.rows is None and not band.array:
@@ -158,7 +158,7 @@ def assert_changed(trace, total, after):
 
 
 @of_each("name", [*ALL])
-def test_queries_keys_and_values_unfold_at_the_first_step_at_which_any_two_can_be_compared(name):
+def test_sources_unfold_at_the_first_comparison(name):
     trace = ALL[name]
     products = [each for each in trace.stages if "key" in each.axes[-1:] and isinstance(each.operation, DotProducts)]
     made, first, unfolding = set(), {}, {}
@@ -172,7 +172,7 @@ def test_queries_keys_and_values_unfold_at_the_first_step_at_which_any_two_can_b
 
 
 @of_each("name", [*ALL])
-def test_queries_keys_and_values_are_from_what_enters_times_their_parameters(name):
+def test_sources_are_inputs_times_parameters(name):
     trace, selection = ALL[name], Selection(0, 1, 1, 0, 0)
     for step in steps_of(trace):
         for source in sources(trace, step):
@@ -211,7 +211,7 @@ WHOSE = {
 
 
 @of_each("name", [*ALL])
-def test_each_layer_says_where_its_queries_keys_and_values_are_from(name):
+def test_each_layer_shows_its_sources(name):
     trace = ALL[name]
     found = {band.cells.stage for step in steps_of(trace) for source in sources(trace, step) for band in source.bands}
     for layer in trace.layers:
@@ -230,7 +230,7 @@ def rows(trace, selection):
 
 
 @pytest.mark.parametrize("name", ["bias", "plain", "two blocks with biases"])
-def test_what_heads_add_and_the_bias_beside_them_add_up_to_the_output(name):
+def test_contributions_and_bias_sum_to_the_output(name):
     trace, selection = TRACES[name], Selection(1, 2, 1, 1, 2, 1, 3)
     totals, seen = {}, 0
     for _, band, _ in shown(trace):

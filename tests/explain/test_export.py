@@ -104,19 +104,19 @@ def one_bit_off(trace):
 
 
 @pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
-def test_beside_its_own_arrays_every_stage_is_identical(trace, capsys):
+def test_script_on_its_own_arrays_is_identical(trace, capsys):
     assert run(trace, capsys) == (dict.fromkeys(computed(trace), "identical"), "Every stage agrees.")
 
 
 @pytest.mark.parametrize("trace", PASSES.values(), ids=PASSES)
-def test_beside_arrays_of_another_processor_every_stage_agrees_to_rounding(trace, capsys):
+def test_other_processor_agrees_to_rounding(trace, capsys):
     said, verdict = run(trace, capsys, one_bit_off(trace))
     assert "agrees to rounding" in said.values()
     assert set(said.values()) <= {"identical", "agrees to rounding"}
     assert verdict == "Every stage agrees."
 
 
-def test_terms_that_cancel_out_may_be_added_in_another_order(capsys):
+def test_cancelling_terms_may_be_reordered(capsys):
     trace = trace_of(OWN).with_changes(*changes_of("concat[0,0]=1e12;w_o[0]=1;concat[0,1]=-1e12;w_o[1]=1"))
     backwards = trace["concat"].value[:, ::-1] @ trace["w_o"].value[::-1]
     assert np.abs(backwards - trace["output"].value).max() > 1e-9 * np.abs(trace["output"].value).max()
@@ -125,7 +125,7 @@ def test_terms_that_cancel_out_may_be_added_in_another_order(capsys):
 
 
 @pytest.mark.parametrize("name", ["set by hand", "beside a large number", "tiny", "float mask", "two layers"])
-def test_a_number_that_is_off_by_more_than_rounding_is_found_in_its_own_stage(name, capsys):
+def test_wrong_number_is_found_in_its_stage(name, capsys):
     trace = PASSES[name]
     for stage in computed(trace):
         value = np.array(trace[stage].value)
@@ -167,7 +167,7 @@ def with_wrong_line(stage, right, wrong):
 
 
 @pytest.mark.parametrize(("stage", "right", "wrong"), WRONG_LINES)
-def test_a_wrong_line_is_found_and_no_other(stage, right, wrong, capsys):
+def test_wrong_line_is_found(stage, right, wrong, capsys):
     trace, script = with_wrong_line(stage, right, wrong)
     with np.errstate(all="ignore"):
         said, verdict = run(trace, capsys, script=script)
@@ -192,7 +192,7 @@ BEYOND = {
         if name not in BEYOND[dtype]
     ],
 )
-def test_a_correct_pass_agrees_in_the_precision_that_it_was_made_in(name, dtype, capsys):
+def test_correct_pass_agrees_in_its_precision(name, dtype, capsys):
     trace = PASSES[name]
     mine = implemented(trace, dtype, export.script(trace))
     said, verdict = said_of(trace, {stage: value.astype(dtype) for stage, value in mine.items()}, capsys)
@@ -200,7 +200,7 @@ def test_a_correct_pass_agrees_in_the_precision_that_it_was_made_in(name, dtype,
 
 
 @pytest.mark.parametrize("name", [name for name in PASSES if name not in BEYOND[np.float32]])
-def test_no_line_of_the_script_makes_float64_of_float32(name):
+def test_script_keeps_float32(name):
     found = {
         stage: value.dtype
         for stage, value in implemented(PASSES[name], np.float32, export.script(PASSES[name])).items()
@@ -212,7 +212,7 @@ def test_no_line_of_the_script_makes_float64_of_float32(name):
 @pytest.mark.parametrize(
     ("stage", "right", "wrong"), [each for each in WRONG_LINES if each[0] in ("q", "scaled", "attention", "output")]
 )
-def test_a_wrong_pass_differs_in_any_precision_from_its_wrong_line_on(stage, right, wrong, dtype, capsys):
+def test_wrong_line_differs_in_any_precision(stage, right, wrong, dtype, capsys):
     trace, script = with_wrong_line(stage, right, wrong)
     mine = implemented(trace, dtype, script)
     said, verdict = said_of(trace, {stage: value.astype(dtype) for stage, value in mine.items()}, capsys)
@@ -222,14 +222,14 @@ def test_a_wrong_pass_differs_in_any_precision_from_its_wrong_line_on(stage, rig
 
 
 @pytest.mark.parametrize("made", ["np.nan * (x @ w_q)", "np.inf + x @ w_q", "(x @ w_q)[0]", "(x @ w_q)[..., :2]"])
-def test_nan_infinity_and_other_shapes_differ(made, capsys):
+def test_nan_inf_and_wrong_shape_differ(made, capsys):
     trace = trace_of(OWN)
     said, _ = run(trace, capsys, script=export.script(trace).replace("q = x @ w_q", f"q = {made}"))
     assert said["q"] == "DIFFERS"
 
 
 @pytest.mark.parametrize("name", ["from another sentence", "two layers"])
-def test_beside_each_stage_stands_its_shape_with_the_names_of_its_axes(name):
+def test_shapes_and_axes_are_written(name):
     """Those of one name are of one length, but for what layers have of their own."""
     trace, lengths = PASSES[name], {}
     script, arrays = export.script(trace), written(trace)
@@ -254,7 +254,7 @@ def test_beside_each_stage_stands_its_shape_with_the_names_of_its_axes(name):
     )
 
 
-def test_the_arrays_hold_the_words():
+def test_arrays_hold_the_words():
     arrays = np.load(io.BytesIO(export.arrays(PASSES["from another sentence"])))
     assert arrays["words_query"].tolist() == ["one", "two"]
     assert arrays["words_key"].tolist() == ["drei", "vier", "fünf"]
@@ -264,7 +264,7 @@ TORCH_PASSES = passes()
 
 
 @pytest.mark.parametrize("name", TORCH_PASSES)
-def test_the_script_is_the_one_that_ran_with_torch(name):
+def test_torch_script_is_the_recorded_one(name):
     recorded = json.loads(RECORDED.read_text("utf-8"))
     record = recorded["runs"][name]
     assert torch_script(TORCH_PASSES[name]) == record["script"], "record it again: tests/explain/torchruns.py says how"
@@ -273,12 +273,12 @@ def test_the_script_is_the_one_that_ran_with_torch(name):
 
 
 @pytest.mark.parametrize("name", TORCH_PASSES)
-def test_where_torch_is_it_runs(name):
+def test_torch_script_runs(name):
     pytest.importorskip("torch")
     assert run_torch(TORCH_PASSES[name], torch_script(TORCH_PASSES[name])).count("agrees") >= 2
 
 
-def test_where_torch_is_a_wrong_array_is_found():
+def test_torch_script_finds_a_wrong_array():
     pytest.importorskip("torch")
     trace = TORCH_PASSES["causal"]
     wrong = trace.with_change("attention", (0, 2, 1), trace["attention"].value[0, 2, 1] + 1e-6)
@@ -296,7 +296,7 @@ def test_where_torch_is_a_wrong_array_is_found():
         trace_of(Settings("a b")).with_changes(*changes_of("scores[0,0,0]=1")),
     ],
 )
-def test_what_torch_cannot_make_has_no_script(trace):
+def test_no_torch_script_for_other_passes(trace):
     assert torch_script(trace) is None
 
 
@@ -309,13 +309,13 @@ class Capped(Scale):
         return np.tanh(super().compute(scores))
 
 
-def test_each_layer_reads_its_own_mask_and_what_is_normed_for_it():
+def test_torch_layers_read_their_own_mask():
     script = torch_script(trace_of(Settings("the cat", layers=2, norm="rmsnorm", mask="causal")))
     read = re.findall(r'tensor\("((?:mask|attn_norm)\w*)"\)', script)
     assert read == ["mask_1", "attn_norm_1", "attn_norm_1", "mask_2", "attn_norm_2", "attn_norm_2"]
 
 
-def test_a_pass_with_a_step_that_multihead_attention_lacks_has_no_script():
+def test_no_torch_script_for_other_steps():
     trace = trace_of(Settings("a b c", n_heads=2))
     assert torch_script(trace)
     assert torch_script(planted(trace, "scaled", Capped(trace["q"].shape[-1]))) is None
@@ -325,7 +325,7 @@ def test_a_pass_with_a_step_that_multihead_attention_lacks_has_no_script():
     ("stage", "operation"),
     [("scaled", Scale(4, 1.0)), ("attn_norm", RMSNorm(0.1)), ("active", GELU()), ("attention", SumNormalise())],
 )
-def test_a_pass_that_microgpt_cannot_compute_has_no_script_of_it(stage, operation):
+def test_no_microgpt_script_for_other_passes(stage, operation):
     trace = MODELS["microgpt"].at(0).trace("ada")
     assert microgpt_script.script(trace)
     assert microgpt_script.script(planted(trace, stage, operation)) is None

@@ -66,7 +66,7 @@ def terms_in(text):
     return [term.id for term in TERMS if re.search(term.pattern, text, re.IGNORECASE)]
 
 
-def test_every_term_of_the_field_on_a_screen_has_an_entry():
+def test_every_field_term_on_screen_has_an_entry():
     said = [text for run in runs_on_screens() for text in texts(run)]
     assert len(set(said)) > 400
     missing = {found[0] for text in set(said) for found in FIELD.finditer(text) if not terms_in(found[0])}
@@ -88,7 +88,7 @@ def test_every_operation_has_an_entry():
     assert {term.operation for term in TERMS} - {""} == made
 
 
-def test_an_entry_is_one_sentence_and_one_of_a_kind():
+def test_entry_is_one_unique_sentence():
     assert len({term.id for term in TERMS}) == len(TERMS)
     for term in TERMS:
         assert re.fullmatch(r"[“A-Z].{20,125}\.", term.says), term.id
@@ -112,7 +112,7 @@ def said_of(node):
 
 
 @pytest.mark.parametrize("name", OF_TERMS)
-def test_the_number_of_a_term_is_that_of_the_selection_in_the_last_layer(name, said_of):
+def test_term_number_is_the_selections(name, said_of):
     trace, at = TRACES[name], selected(TRACES[name])
     names = trace.layers[-1].names
     index = trace.cell_at(names["attention"], at).index
@@ -129,7 +129,7 @@ NUMBERS_OF = json.loads((ROOT / "tests/data/glossary_stages.json").read_text("ut
 """By the id of each term with a number the stages that its numbers are of."""
 
 
-def test_the_numbers_of_a_term_are_of_its_own_stages():
+def test_term_numbers_come_from_its_stages():
     found = {
         term.id: {name for name, _ in slots_of(" ".join([*term.here]) if isinstance(term.here, tuple) else term.here)}
         for term in TERMS
@@ -140,7 +140,7 @@ def test_the_numbers_of_a_term_are_of_its_own_stages():
     }
 
 
-def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):
+def test_every_number_of_a_term_occurs(said_of):
     told = set()
     for name in OF_TERMS:
         said = said_of[name]
@@ -149,11 +149,11 @@ def test_every_term_that_has_a_number_tells_it_of_some_pass(said_of):
     assert {term.id for term in TERMS if term.here} - told == set()
 
 
-def test_the_browser_has_the_terms_as_they_are():
+def test_browser_glossary_is_current():
     assert FILE.read_text("utf-8") == javascript(), "python -m attnviz.viewer.glossary writes it again"
 
 
-def test_what_a_loss_means_is_computed_from_the_training():
+def test_loss_meaning_is_computed():
     scene = Scene(source="microgpt")
     said = document(resolve(scene))["measured"]
     ((loss, yardsticks),) = [(each["loss"], each["muted"]) for each in recorded_parts()[:1]]
@@ -164,7 +164,7 @@ def test_what_a_loss_means_is_computed_from_the_training():
     assert measured(2, None, None) == {"layer": "Layers of this pass: 2."}
 
 
-def test_a_setting_that_is_a_term_says_what_it_is():
+def test_setting_help_is_its_term():
     assert explained("Seed").startswith("Where random numbers begin")
     assert explained("A seed of grass") == ""
     boxes = [box for each in settings_of(Scene(source=OWN)).values() for box in each]
@@ -172,7 +172,7 @@ def test_a_setting_that_is_a_term_says_what_it_is():
     assert positions["help"] == explained("Positions")
 
 
-def test_a_term_is_marked_once_where_it_first_stands(opened):
+def test_term_is_marked_once(opened):
     page = opened("?step=scores&view=sheet")
     marks = page.locator("dfn.term")
     ids = marks.evaluate_all("(all) => all.map(each => each.dataset.term)")
@@ -184,7 +184,7 @@ def test_a_term_is_marked_once_where_it_first_stands(opened):
     assert len(ids) == len(set(ids))
 
 
-def test_a_term_within_code_is_none(opened):
+def test_code_is_no_term(opened):
     page = opened("?step=scores&view=sheet")
     page.evaluate("""() => {
       const [of] = given.steps.filter(({ id }) => id === "scores");
@@ -197,7 +197,7 @@ def test_a_term_within_code_is_none(opened):
     expect(page.locator(".step-text code dfn")).to_have_count(0)
 
 
-def test_it_is_shown_to_the_mouse_the_keyboard_and_a_finger_and_escape_closes_it(opened):
+def test_tooltip_by_mouse_keyboard_and_touch(opened):
     page = opened("?step=scores&view=sheet")
     tip, query = page.locator(".glossary"), page.locator('dfn[data-term="query"]')
     expect(tip).to_be_hidden()
@@ -221,7 +221,7 @@ def test_it_is_shown_to_the_mouse_the_keyboard_and_a_finger_and_escape_closes_it
 
 
 @pytest.mark.slow
-def test_it_never_covers_the_number_in_focus(opened):
+def test_tooltip_never_covers_the_focus(opened):
     for step in ("scores", "scaling", "softmax", "output"):
         page = opened(f"?step={step}&view=sheet")
         for mark in page.locator("dfn.term").all():
@@ -236,7 +236,7 @@ def test_it_never_covers_the_number_in_focus(opened):
             assert apart, (step, mark.inner_text())
 
 
-def test_a_sheet_that_is_drawn_again_has_its_marks(opened):
+def test_redrawn_sheet_keeps_marks(opened):
     page = opened("?step=scaling&view=sheet")
     resized(page, 1200, 700)
     expect(page.locator(".sheet dfn.term").first).to_be_attached()
@@ -245,7 +245,7 @@ def test_a_sheet_that_is_drawn_again_has_its_marks(opened):
     assert len(ids) == len(set(ids))
 
 
-def test_a_persons_word_is_no_term(opened):
+def test_typed_word_is_no_term(opened):
     page = opened("?step=scores&view=sheet", sentence="the mask hides the seed")
     ids = page.locator("dfn.term").evaluate_all("(all) => all.map(each => each.dataset.term)")
     assert not {"mask", "seed"} & set(ids)
@@ -260,7 +260,7 @@ def asked_about(page, term):
 
 
 @pytest.mark.slow
-def test_a_lesson_tells_a_terms_number_once_its_question_is_answered(taught):
+def test_lesson_gives_a_terms_number_after_the_answer(taught):
     page = taught("?lesson=who-is-it&moment=2")
     says = next(term.says for term in TERMS if term.id == "score")
     assert asked_about(page, "score") == says, "its number may be the answer"
@@ -271,7 +271,7 @@ def test_a_lesson_tells_a_terms_number_once_its_question_is_answered(taught):
     assert re.search(r"“tired” scores −?\d+\.\d+ with “", said.removeprefix(says))
 
 
-def test_no_term_stands_on_the_first_screen_of_lessons_and_none_in_a_talk(taught):
+def test_first_lesson_screen_and_talks_mark_no_term(taught):
     page = taught("?lesson=who-is-it&moment=1")
     expect(page.locator(".lesson-said")).to_contain_text("model")
     expect(page.locator("dfn.term")).to_have_count(0)
@@ -282,7 +282,7 @@ def test_no_term_stands_on_the_first_screen_of_lessons_and_none_in_a_talk(taught
     expect(page.locator("dfn.term")).to_have_count(0)
 
 
-def test_enter_on_a_term_does_not_show_the_answer(taught):
+def test_enter_on_a_term_reveals_nothing(taught):
     page = taught("?lesson=who-is-it&moment=2")
     page.locator(".lesson-said dfn[data-term=query]").focus()
     expect(page.locator(".glossary")).to_be_visible()

@@ -28,7 +28,7 @@ from attnviz.explain.wording import counted, percent, precise
     ("value", "text"),
     [(1.5, "1.5000"), (-1e308, "−1.00e308"), (np.inf, "more than 1.79e308"), (-np.inf, "less than −1.79e308")],
 )
-def test_numbers(value, text):
+def test_precise_numbers(value, text):
     assert precise(value) == text
 
 
@@ -39,11 +39,11 @@ def test_numbers(value, text):
         *((-0.125, "−13"), (-0.001, "0"), (2.5, "250")),
     ],
 )
-def test_shares_that_are_nearly_nothing_or_all_are_not_said_to_be_so(share, text):
+def test_percent_near_0_and_100(share, text):
     assert percent(share) == f"{text}\u00a0%"
 
 
-def test_counts():
+def test_counted_nouns():
     assert [counted(n, "query", "queries") for n in (1, 2)] == ["1 query", "2 queries"]
     assert counted(0, "key") == "0 keys"
 
@@ -53,18 +53,18 @@ SOURCES = sorted(ROOT.glob("attnviz/**/*.py"))[::5]
 
 
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
-def test_the_page_shows_the_script_of_its_pass_character_for_character(address):
+def test_script_page_shows_the_script(address):
     runs = answer_of(opened(PAGE, **address))["script"]["runs"]
     assert "".join(text for _, text in runs) == export.script(trace_at(address))
 
 
-def test_what_is_done_is_answered_with_the_script_of_the_pass_it_makes():
+def test_action_answers_with_the_new_script():
     at = opened(PAGE, sentence="the cat sat")
     runs = did(at, "mask", "causal")["script"]["runs"]
     assert "".join(text for _, text in runs) == export.script(trace_of(Settings("the cat sat", mask="causal")))
 
 
-def test_modules_of_ours_keep_their_text_and_their_tokens_are_of_their_kinds():
+def test_coloured_code_keeps_its_text():
     for path in SOURCES:
         code = path.read_text("utf-8")
         runs = coloured(code)
@@ -79,7 +79,7 @@ def test_modules_of_ours_keep_their_text_and_their_tokens_are_of_their_kinds():
                 assert isinstance(ast.literal_eval(text), int | float | complex)
 
 
-def test_strings_and_names_are_those_that_python_reads():
+def test_coloured_tokens_match_python():
     code = 'import a  # b\nif a:\n    print("if", \'# c\', f(a.g(1.5e3)), """d\n# e""")\n'
     named = [(kind, text) for kind, text in coloured(code) if kind]
     tree = list(ast.walk(ast.parse(code)))
@@ -91,7 +91,7 @@ def test_strings_and_names_are_those_that_python_reads():
     assert [text for kind, text in named if kind in ("keyword", "comment")] == ["import", "# b", "if"]
 
 
-def test_the_last_value_of_an_interactive_python_makes_no_name_a_function(monkeypatch):
+def test_underscore_is_no_function(monkeypatch):
     monkeypatch.setattr("builtins._", 1, raising=False)
     assert coloured("for _ in a: b()")[:3] == [["keyword", "for"], ["", " _ "], ["keyword", "in"]]
 
@@ -107,17 +107,17 @@ READ = f"""(keys) => keys.map((key) => {{
 
 
 @given(st.text() | st.lists(st.sampled_from([*WORDS, *"w.:@/-<>=~ 1a\\`"])).map("".join))
-def test_without_what_escapes_it_the_text_is_what_it_was(text):
+def test_markdown_escapes_are_removable(text):
     assert re.sub(r"\\(.)", r"\1", markdown(text).replace(WORD_JOINER, "")) == text.replace(WORD_JOINER, "")
 
 
 @pytest.mark.parametrize("number", ["1.5e-05", "-0.25", "1,075", "a = -3.5", "0.1/2"])
-def test_a_number_can_be_copied(number):
+def test_number_is_copyable(number):
     assert WORD_JOINER not in markdown(number)
 
 
 @pytest.mark.parametrize("word", ["www.evil.example", "`", "a\\b", "::", "<-"])
-def test_a_step_that_is_not_there_is_named_as_it_was_typed(word):
+def test_unknown_step_is_quoted(word):
     said = f"no step called “{word}”; showing {STEPS[0].title}"
     for page in ("audit", "walkthrough"):  # the browser is given the very characters
         assert any(said in text for text in answer_of(opened(ROOT / "pages" / f"{page}.py", step=word))["notices"])
@@ -127,13 +127,13 @@ def test_a_step_that_is_not_there_is_named_as_it_was_typed(word):
 
 
 @pytest.mark.parametrize("word", ["`", "\\", "*", "$", "<"])
-def test_a_word_in_the_banner_is_as_it_was_typed(word):
+def test_typed_word_in_banner_is_verbatim(word):
     answer = answer_of(opened(ROOT / "pages" / "audit.py", sentence=f"the {word}", changes="embeddings[1,0]=1"))
     assert answer["byHand"] == [["strong", "Set by hand:"], ["", f" embeddings[{word}, 1] = 1"]]
 
 
 @pytest.mark.browser
-def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_markup(visit):
+def test_streamlit_reads_no_word_as_markup(visit):
     with served("tests/explain/sinks.py") as (address, _):
         tab = visit(address=address, afresh=True)
         page = tab.open()
@@ -150,23 +150,23 @@ def test_in_a_browser_every_word_is_shown_at_every_place_and_none_is_read_as_mar
     ("text", "said"),
     json.loads((ROOT / "tests/data/markup.json").read_text("utf-8")),
 )
-def test_each_kind_of_markup_has_its_style(text, said):
+def test_each_markup_has_its_style(text, said):
     assert runs(text, word="{word} *x*") == said
 
 
 @given(st.text(min_size=1))
-def test_a_persons_word_is_one_run_whatever_it_holds(word):
+def test_persons_word_is_one_run(word):
     assert runs("**In** “{word}”, {word}?", word=word)[2] == ["word", word]
     assert "".join(text for _, text in runs("“{word}”", word=word)) == f"“{word}”"
 
 
-def test_a_run_enters_as_it_is():
+def test_run_passes_through():
     run = ["story", {"of": "attention", "stories": [["", "{query}"]]}]
     assert runs("what does “{word}” take", word=run) == [["", "what does “"], run, ["", "” take"]]
 
 
 @of_each("trace", TRACES)
-def test_no_markup_is_left_in_a_text_of_a_step(trace):
+def test_no_markup_is_left_in_steps(trace):
     for step in steps_of(trace):
         for said in (step.heading, with_verdict(trace, step.text), *step.notes):
             assert {style for style, _ in said} <= {*STYLES, "story"}

@@ -20,7 +20,7 @@ MADE = attend(
 ).labelled(token=("a", "b", "c"), query=("a", "b", "c"), key=("a", "b", "c"))
 
 
-def test_what_moved_between_numbers_near_the_end_of_float64():
+def test_caption_near_the_end_of_float64():
     before = MADE.with_change("output", (0, 0), -BIG)
     after = before.with_change("output", (0, 0), BIG)
     assert change_sentences.caption(before, after, "output") == (
@@ -31,7 +31,7 @@ def test_what_moved_between_numbers_near_the_end_of_float64():
     )
 
 
-def test_it_says_who_is_hidden_from_whom_and_how_many_rows_stayed():
+def test_caption_names_hidden_pair_and_unchanged_rows():
     before, hidden = TRACES["causal"], TRACES["causal"].with_change("mask", (2, 1), 0.0)
     tokens = before.labels["query"]
     first, second = (
@@ -46,7 +46,7 @@ def test_it_says_who_is_hidden_from_whom_and_how_many_rows_stayed():
     assert change_sentences.caption(hidden, before, "masked") == second + stayed
 
 
-def test_what_moved_is_told_its_layer():
+def test_caption_names_the_layer():
     before = MODELS["two layers that learnt"]
     after = before.with_change("heads_1", (1,), 0.0)
     assert change_sentences.caption(before, after, "masked_2").startswith("Masked scores of layer 2: the row of “")
@@ -56,7 +56,7 @@ def test_what_moved_is_told_its_layer():
     assert change_sentences.described(before, Change("scores_2", (0, 1, 1), 2.0)) == "scores_2[head 1, saw, saw] = 2"
 
 
-def test_slopes_near_the_end_of_float64_are_finite():
+def test_slopes_near_the_end_of_float64():
     found = gradients(MADE, "output", (0, 0))
     rows = np.array([[1.3e308, 1.3e308], [1.0, 1.0], [BIG, BIG]])  # the lengths of two are beyond float64
     found |= {"x": rows, "w_o": np.full((2, 2), -BIG)}
@@ -67,7 +67,7 @@ def test_slopes_near_the_end_of_float64_are_finite():
 
 
 @pytest.mark.parametrize("name", ["attention", "probabilities"])
-def test_a_saturated_row_is_said_to_be_one_with_the_slope_that_no_score_goes_beyond(name):
+def test_saturated_row_states_its_largest_slope(name):
     trace = models.MODELS["who-is-it"].at(0, None).trace("the animal did not cross the street because it was too wide")
     saturated = 0
     for index in np.ndindex(trace[name].shape):
@@ -85,7 +85,7 @@ def test_a_saturated_row_is_said_to_be_one_with_the_slope_that_no_score_goes_bey
     assert saturated >= 2
 
 
-def test_a_row_that_is_saturated_beside_a_sink_says_so_with_the_sink():
+def test_saturated_row_mentions_the_sink():
     eye = 2 * np.eye(3)[None]
     trace = attend(2 * np.eye(3), parameters=Parameters(w_q=eye, w_k=eye, w_v=eye, sinks=np.array([1.0])))
     for index in np.ndindex(trace["attention"].shape):
@@ -98,19 +98,19 @@ def test_a_row_that_is_saturated_beside_a_sink_says_so_with_the_sink():
         assert f"faster than the product of the two, {digits(np.abs(slopes).max())};" in text
 
 
-def test_a_row_that_is_set_by_hand_or_has_one_number_is_not_called_saturated():
+def test_hand_set_or_single_row_is_not_saturated():
     for trace in (MADE.with_change("attention", (0, 0, 0), 1.0), TRACES["window 0"]):
         assert "saturated" not in change_sentences.steepest(
             trace, "attention", (0, 0, 0), gradients(trace, "attention", (0, 0, 0))
         )
 
 
-def test_a_change_is_written_as_all_numbers_on_the_screen_are():
+def test_change_uses_screen_numerals():
     for value, text in [(-np.inf, "−∞"), (1e10, "1e10"), (-1e-7, "−1e−7"), (0.25, "0.25")]:
         assert change_sentences.described(MADE, Change("masked", (0, 1, 0), value)) == f"masked[head 1, b, a] = {text}"
 
 
-def test_the_same_change_in_two_stages_is_told_once_if_it_is_of_the_same_place_and_turns_to_the_same_answer():
+def test_repeated_flip_is_told_once():
     trace = MODELS["a model"]
     ranking = ranking_of(trace, "probabilities", (4, 0))
     one, other = (trace[name].cell((4, 1)) for name in ("embeddings", "x"))

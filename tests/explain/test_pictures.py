@@ -29,7 +29,7 @@ def lengths(trace, slot):
 
 
 @of_each("name", [*TRACES])
-def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_is_computed_from(name):
+def test_every_stage_is_drawn_once_with_its_inputs(name):
     trace = TRACES[name]
     results = [slot.stage for _, picture in drawn(trace) for slot in picture.matrices if slot.result]
     shown = {stage for step in steps_of(trace) for stage in step.stages}
@@ -42,7 +42,7 @@ def test_every_stage_of_a_step_is_the_result_of_one_picture_beside_all_that_it_i
 
 
 @of_each("name", [*TRACES])
-def test_matrices_in_one_row_of_a_grid_have_the_same_rows_and_in_one_column_the_same_columns(name):
+def test_grid_rows_and_columns_align(name):
     trace = TRACES[name]
     for _, picture in drawn(trace):
         if len(picture.grid) == 1:
@@ -54,7 +54,7 @@ def test_matrices_in_one_row_of_a_grid_have_the_same_rows_and_in_one_column_the_
 
 
 @of_each("name", [*TRACES])
-def test_in_a_product_a_number_is_its_row_times_its_column(name):
+def test_product_is_row_times_column(name):
     """The row at its left and the column above it, multiplied and added up, and what is added to them."""
     trace = TRACES[name]
     for _, picture in drawn(trace):
@@ -99,7 +99,7 @@ GRIDS = {
 
 
 @of_each("case", GRIDS)
-def test_matrices_stand_in_this_grid(case):
+def test_matrix_grids(case):
     trace, stages, expected = case
     (picture,) = pictures(trace, tuple(stages.split()))
     rows = [" ".join(slot.stage if slot else "-" for slot in row) for row in picture.grid]
@@ -107,7 +107,7 @@ def test_matrices_stand_in_this_grid(case):
     assert picture.turns == (stages == "masked" or stages == "residual_2")
 
 
-def test_axes_and_signs_are_those_of_what_is_computed():
+def test_axes_and_signs():
     def signs(trace, *stages):
         return [slot.sign for slot in pictures(trace, stages)[0].matrices]
 
@@ -122,7 +122,7 @@ def test_axes_and_signs_are_those_of_what_is_computed():
     ]
 
 
-def test_contributions_and_the_bias_stand_above_the_row_of_the_output_that_they_add_up_to():
+def test_contributions_stand_above_the_output():
     by_hand = EVERYTHING.with_change("output", (0, 0), 3.0)
     for trace, signs in (
         (EVERYTHING, ["", "added up:"]),
@@ -137,7 +137,7 @@ def test_contributions_and_the_bias_stand_above_the_row_of_the_output_that_they_
         assert [slot.stage for slot in bias] == ["b_o"] * (trace is TRACES["bias"])
 
 
-def test_attention_alone_shows_its_rows_sums():
+def test_only_attention_shows_row_sums():
     sums = {slot.stage for _, picture in drawn(EVERYTHING) for slot in picture.matrices if slot.sums}
     assert sums == {"attention"}
     (answer,) = pictures(TRACES["a model"], ("logits", "probabilities"))
@@ -145,7 +145,7 @@ def test_attention_alone_shows_its_rows_sums():
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 8, 16])
-def test_the_heads_stand_side_by_side_or_beyond_eight_the_selected_one(n_heads):
+def test_heads_stand_side_by_side_up_to_eight(n_heads):
     (picture,) = pictures(trace_of(Settings("a b", d_model=16, n_heads=n_heads)), ("concat",))
     *heads, concat = picture.matrices
     if n_heads <= MAX_HEADS_APART:
@@ -156,7 +156,7 @@ def test_the_heads_stand_side_by_side_or_beyond_eight_the_selected_one(n_heads):
 
 
 @of_each("name", [*TRACES])
-def test_a_scale_reaches_the_largest_number_of_its_kind(name):
+def test_scale_reaches_the_largest_number(name):
     trace = TRACES[name]
     found = limits(trace, steps_of(trace))
     sizes = {s.name: np.abs(s.value[np.isfinite(s.value)].astype(float)).max(initial=0) for s in trace.stages}
@@ -169,7 +169,7 @@ def test_a_scale_reaches_the_largest_number_of_its_kind(name):
         assert limit >= sizes[stage]
 
 
-def test_what_holds_the_same_kind_of_number_shares_a_scale():
+def test_related_stages_share_a_scale():
     found = limits(EVERYTHING, steps_of(EVERYTHING))
     for kind in (
         ("embeddings", "positions", "x"),
@@ -185,7 +185,7 @@ def test_what_holds_the_same_kind_of_number_shares_a_scale():
 
 
 @of_each("name", [*TRACES])
-def test_an_arrow_leads_to_each_stage_from_all_that_it_comes_from(name):
+def test_map_arrows_follow_inputs(name):
     trace = TRACES[name]
     drawn_map = map_of(trace, steps_of(trace))
     shown = [stage for column in drawn_map.columns for stage in column.stages]
@@ -231,7 +231,7 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_text_of_every_colour_can_be_read_on_its_page_and_on_a_button(theme):
+def test_theme_text_has_contrast(theme):
     colours = THEMES[theme]
     pages = [colours["backgroundColor"], colours["secondaryBackgroundColor"]]
     for name in ("textColor", "linkColor", *(f"{hue}TextColor" for hue in HUES.values())):
@@ -240,7 +240,7 @@ def test_text_of_every_colour_can_be_read_on_its_page_and_on_a_button(theme):
     assert min(contrast(colours["primaryColor"], page) for page in pages) >= 3  # frames and marks, by WCAG 1.4.11
 
 
-def test_negative_numbers_are_blue_positive_ones_orange_and_shares_violet():
+def test_number_colours_by_sign():
     red, green, blue = NEGATIVE
     assert blue > green > red
     red, green, blue = POSITIVE
@@ -249,7 +249,7 @@ def test_negative_numbers_are_blue_positive_ones_orange_and_shares_violet():
     assert min(red, blue) > green
 
 
-def test_each_matrix_built_by_hand_has_a_scale_of_its_own_and_learnt_ones_side_by_side_share_one():
+def test_matrices_by_hand_have_their_own_scales():
     built, learnt = (model.at(0).trace(model.examples[0][1]) for model in (MODELS["by-hand"], MODELS["recall"]))
     own, shared = (limits(trace, steps_of(trace)) for trace in (built, learnt))
     names = ("w_q_1", "w_k_1", "w_v_1")
@@ -257,7 +257,7 @@ def test_each_matrix_built_by_hand_has_a_scale_of_its_own_and_learnt_ones_side_b
     assert {shared[name] for name in names} == {max(np.abs(learnt[name].value).max() for name in names)}
 
 
-def test_what_enters_a_layer_keeps_its_own_scale():
+def test_layer_input_keeps_its_scale():
     model = MODELS["recall"]
     trace = model.at(0).trace(model.examples[0][1])
     found = limits(trace, steps_of(trace))

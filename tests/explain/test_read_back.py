@@ -52,7 +52,7 @@ ON_PAPER = """(pages) => {
 
 
 @pytest.mark.slow
-def test_head_and_foot_say_whose_page_it_is_and_what_both_passes_were_made_of(opened):
+def test_printed_head_and_foot_state_both_passes(opened):
     trace, page = fitted_at(PAIR).trace, opened("?view=sheet", **PAIR)
     cell = page.evaluate("given.where.cell") | {"head": 1, "query": 2, "key": 1}
     go(page, step="weighted-sum", cell=cell)
@@ -91,7 +91,7 @@ def sheets(page):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("band", ["Scores", "Residual"])
-def test_a_worksheet_leaves_out_what_is_worked_out_from_a_band_on_and_nothing_that_is_given(opened, band):
+def test_worksheet_omits_results_and_keeps_inputs(opened, band):
     page, trace = opened("?view=sheet", afresh=True, model="recall"), fitted_at({"model": "recall"}).trace
     page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
     page.get_by_role("button", name="Print", exact=True).click()
@@ -141,7 +141,7 @@ LABELS = """(matrix) => {
 
 
 @pytest.mark.slow
-def test_each_answer_is_announced_with_its_own_share_and_whether_it_is_right(opened):
+def test_each_answer_is_announced_with_its_probability(opened):
     settings, change = {"model": "mirror"}, {"changes": "attention[0,7,0]=0"}
     page = opened("?step=softmax", **settings)
     right = page.evaluate("given.model.right")
@@ -166,7 +166,7 @@ def test_each_answer_is_announced_with_its_own_share_and_whether_it_is_right(ope
     assert heard.startswith(f"Step {step + 1} of {count}: {title}.")
 
 
-def test_what_is_pointed_at_is_called_by_its_name_and_is_its_number(opened):
+def test_hovered_cell_is_named_with_its_number(opened):
     trace = trace_of(Settings("the cat sat on", n_heads=2, mask="causal"))
     page = opened(sentence="the cat sat on", heads="2", mask="causal")
     cell = page.evaluate("given.where.cell") | {"head": 1, "query": 1}
@@ -186,7 +186,7 @@ def test_what_is_pointed_at_is_called_by_its_name_and_is_its_number(opened):
                 assert "hidden" in number
 
 
-def test_over_heads_side_by_side_stands_whose_columns_they_are(opened):
+def test_head_columns_are_labelled(opened):
     page = opened(sentence="the cat sat on", heads="2")
     cell = page.evaluate("given.where.cell") | {"head": 1}
     go(page, view="matrices", step="concatenation", cell=cell)
@@ -194,7 +194,7 @@ def test_over_heads_side_by_side_stands_whose_columns_they_are(opened):
     assert bands == [["head 1", False, [0, 1, 2, 3]], ["head 2", True, [4, 5, 6, 7]]]
 
 
-def test_a_legend_ends_where_its_scale_does(opened):
+def test_legend_ends_match_the_scale(opened):
     settings = {"sentence": LONG, "d_model": "16", "heads": "1", "seed": "0"}
     trace, page = fitted_at(settings).trace, opened(**settings)
     reached = limits(trace, steps_of(trace))
@@ -231,7 +231,7 @@ WRITERS = """(box) => {
 }"""
 
 
-def test_a_bar_is_as_high_as_its_probabilities_and_is_heard_with_them(opened):
+def test_bar_heights_are_probabilities(opened):
     fitted, page = fitted_at(KA), opened(**KA)
     answers = fitted.trace.axes("probabilities")[1].labels
     row, in_a = (trace["probabilities"].value[-1] for trace in (fitted.trace, resolve(fitted.scene.other).trace))
@@ -265,7 +265,7 @@ def by_key(trace, head, answer):
     ]
 
 
-def test_each_line_of_a_logit_s_sum_is_what_its_writer_added_to_that_logit(opened):
+def test_logit_lines_match_their_writers(opened):
     trace, page = fitted_at({"model": "microgpt", "sentence": ENDED}).trace, opened(model="microgpt", sentence=ENDED)
     answers = trace.axes("logits")[1].labels
     for name in ("a", "n", "end"):
@@ -305,7 +305,7 @@ def cells_of(trace):
     yield from (f"active[{last},{neuron}]" for neuron in range(trace["active"].shape[1]))
 
 
-def test_a_text_that_ends_and_one_that_is_full_are_told_apart(opened):
+def test_ended_and_full_texts_differ(opened):
     full = f"The context is full: {len(FULL) + 1} tokens."  # the start is one
     for text, said in ((ENDED, f"It ends here: “{ENDED}”."), (FULL, full), ("ka", "")):
         page = opened(model="microgpt", sentence=text)

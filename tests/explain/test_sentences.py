@@ -62,7 +62,7 @@ def filled_by_browser(node, passes, selections=SELECTIONS):
             yield name, runs, at, band[0] if band else None, text
 
 
-def test_each_sentence_of_the_one_word_view_is_filled_in_as_the_arrays_say_and_each_story_is_told(node):
+def test_one_word_sentences_match_the_arrays_and_every_story_occurs(node):
     seen = set()
     for name, runs, at, _, text in filled_by_browser(node, PASSES):
         trace = PASSES[name]
@@ -115,7 +115,7 @@ def step_texts(node):
 
 
 @of_each("name", [*STEP_PASSES])
-def test_each_text_of_a_step_is_filled_in_as_the_arrays_say(step_texts, name):
+def test_step_texts_match_the_arrays(step_texts, name):
     trace = STEP_PASSES[name]
     for step in steps_of(trace):
         for at, texts in step_texts[name]:
@@ -127,7 +127,7 @@ def test_each_text_of_a_step_is_filled_in_as_the_arrays_say(step_texts, name):
             assert ["".join(t for _, t in note) for note in shown["notes"]] == [read(trace, n, at) for n in step.notes]
 
 
-def test_a_slot_leads_to_a_number_that_the_story_s_stage_is_computed_from():
+def test_story_slots_are_inputs_of_their_stage():
     """Or to one of the few others below; and the numbers that are added up come in the order of the sum."""
     others = {("attention", each) for each in ("scaled", "capped", "biased", "scores", "sink_share")}
     others |= {("output", "contributions"), ("x", "embeddings"), ("x", "positions")}
@@ -142,7 +142,7 @@ def test_a_slot_leads_to_a_number_that_the_story_s_stage_is_computed_from():
 
 
 @of_each("name", [*PASSES])
-def test_a_slot_beside_a_band_leads_to_what_its_numbers_make_or_are_made_of(name):
+def test_band_slots_are_inputs_or_products(name):
     trace = PASSES[name]
     for band, _ in rows(trace, SELECTIONS[0].within(trace)):
         for of, stories in ((run["of"], run["stories"]) for style, run in band.sentence if style == "story"):
@@ -160,7 +160,7 @@ KINDS = ("masked score", "biased score", "capped score", "scaled score")
 
 
 @of_each("name", [*OF_EVERY_KIND, *BY_HAND])
-def test_the_score_of_an_attention_weight_is_the_one_that_its_softmax_reads_and_is_called_so(name):
+def test_score_of_a_weight_is_its_softmax_input(name):
     whole = PASSES[name]
     for layer in whole.layers:
         trace, masked = layer.trace, layer.trace["masked"]
@@ -285,7 +285,7 @@ def any_unturned(trace):
     return bool((read == turned)[:, 1:].all(axis=(0, 1)).any())
 
 
-def test_the_law_of_a_section_holds_wherever_it_is_shown():
+def test_section_laws_hold_wherever_shown():
     seen = {key: set() for key in LAWS | EXACTLY}
     for name, trace in STEP_PASSES.items():
         for key, layer, is_shown in sections_in(trace):
@@ -379,7 +379,7 @@ def numbers_in(text):
     ]
 
 
-def test_the_numbers_that_are_written_into_a_text_are_those_of_the_pass():
+def test_numbers_in_texts_match_the_pass():
     seen = set()
     more = {
         "eight heads": trace_of(Settings("a b c", d_model=8, n_heads=8, alibi=True)),
@@ -429,7 +429,7 @@ def with_each_number_set(trace):
         yield stage.name, index, trace.with_change(stage.name, index, float(number)), above, written
 
 
-def test_every_sentence_that_leans_on_a_number_set_by_hand_says_so(node):
+def test_hand_set_numbers_are_mentioned(node):
     """Every row of One word and the panel, whichever stage the number is of; and none that comes before it does."""
     changed = {
         f"{kind}: {each[0]}": each for kind, unchanged in TO_SET.items() for each in with_each_number_set(unchanged)
@@ -477,7 +477,7 @@ def leaves(tree):
         yield from [child] if isinstance(child, str) else leaves(child)
 
 
-def test_formulas_are_of_the_selected_head_and_no_command_is_left_in_them(step_texts, called):
+def test_formulas_name_the_selected_head(step_texts, called):
     found = set()
     for name, each in step_texts.items():
         for at, texts in each:

@@ -191,7 +191,7 @@ def check_products(part, texts):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PASSES)
-def test_all_that_stands_on_the_sheet_or_is_heard_is_what_the_arrays_say(opened, name):
+def test_sheet_matches_the_arrays(opened, name):
     settings, chosen = PASSES[name]
     fitted, page = fitted_at(settings), opened("?view=sheet", **settings)
     selected = page.evaluate("given.where.cell") | chosen
@@ -310,7 +310,7 @@ def row_of(trace, name, index, heading):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PHONE_PASSES)
-def test_on_a_phone_each_count_range_heading_and_mark_is_what_the_arrays_say(opened, name):
+def test_phone_sheet_matches_the_arrays(opened, name):
     page, trace, cell = opened_at(opened, name)
     for step in page.evaluate(PHONE_PAGES):
         go(page, step=step, cell=cell)
@@ -324,7 +324,7 @@ def test_on_a_phone_each_count_range_heading_and_mark_is_what_the_arrays_say(ope
 
 
 @pytest.mark.slow
-def test_on_a_phone_a_working_has_its_columns_and_adds_up(opened):
+def test_phone_workings_add_up(opened):
     page, trace, cell = opened_at(opened, "forty words")
     head, query, key = cell["head"], cell["query"], cell["key"]
     q, k, v = trace["q"].value[head, query], trace["k"].value[head, key], trace["v"].value[head, key]
@@ -527,7 +527,7 @@ class Pair:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
-def test_on_the_sheet_of_two_passes_each_number_and_each_note_is_that_of_the_pass_it_names(opened, name):
+def test_sheet_of_a_pair_matches_both_passes(opened, name):
     settings, words, what, between = PAIRS[name]
     page = opened("?view=sheet", **settings)
     for word in words:

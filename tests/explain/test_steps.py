@@ -45,18 +45,18 @@ MISSING = json.loads((ROOT / "tests/data/missing_steps.json").read_text("utf-8")
 
 
 @of_each("name", [*MISSING])
-def test_a_trace_has_the_steps_of_its_stages(name):
+def test_steps_match_stages(name):
     missing = {*MISSING[name]} | (set() if name == "a block" else {*BLOCK})
     assert [each.id for each in steps_of(TRACES[name])] == [each for each in BEFORE + AFTER if each not in missing]
 
 
-def test_a_mask_that_is_set_by_hand_has_its_step():
+def test_hand_set_mask_has_a_step():
     trace = trace_of(Settings("the cat sat"))
     by_hand = trace.with_change("masked", (0, 0, 1), -np.inf)
     assert ["mask" in {step.id for step in steps_of(each)} for each in (trace, by_hand)] == [False, True]
 
 
-def test_the_steps_of_a_layer_come_once_for_each_with_its_number():
+def test_layer_steps_are_numbered():
     steps = steps_of(TRACES["two layers built by hand"])
     alone = ["qkv", "scores", "scaling", "mask", "softmax", "weighted-sum", "concatenation", "output"]
     layers = [*(f"{each}-1" for each in (*alone, "residual")), *(f"{each}-2" for each in alone)]
@@ -65,7 +65,7 @@ def test_the_steps_of_a_layer_come_once_for_each_with_its_number():
 
 
 @EVERYWHERE
-def test_each_step_there_may_be_leads_to_one_that_there_is(trace):
+def test_every_step_id_resolves(trace):
     there = [each.id for each in steps_of(trace)]
     found = nearest(trace)
     assert {each: found[each] for each in there} == {each: each for each in there}
@@ -73,7 +73,7 @@ def test_each_step_there_may_be_leads_to_one_that_there_is(trace):
     assert all(find(each) == each for each in ids(MAX_LAYERS) + ids(1))
 
 
-def test_a_step_that_a_pass_lacks_leads_to_the_same_of_a_layer_or_to_the_next():
+def test_missing_step_leads_to_the_nearest():
     found = nearest(TRACES["plain"])
     assert [found[each] for each in ("scores-2", "mask-1", "answer")] == ["scores", "softmax", "whole-pass"]
     assert nearest(TRACES["two layers that learnt"])["scores"] == "scores-1"
@@ -82,14 +82,14 @@ def test_a_step_that_a_pass_lacks_leads_to_the_same_of_a_layer_or_to_the_next():
 
 
 @of_each("each", {step.id: step for step in STEPS})
-def test_a_step_is_found_by_its_id_and_its_title_in_any_case(each):
+def test_step_is_found_by_id_or_title(each):
     assert re.fullmatch("[a-z-]+", each.id)
     for text in (each.id, each.title, each.title.upper(), f" {each.title.lower()} "):
         assert find(text) == each.id
     assert find("") is find("nonsense") is None
 
 
-def test_ids_titles_symbols_and_sections_are_unique():
+def test_ids_titles_and_symbols_are_unique():
     for kind in ([step.id for step in STEPS], [step.title for step in STEPS]):
         assert len(set(kind)) == len(STEPS)
     for kind in ([each.symbol for each in ENTRIES.values()], [each.title for each in ENTRIES.values()]):
@@ -100,7 +100,7 @@ def test_ids_titles_symbols_and_sections_are_unique():
 
 
 @EVERYWHERE
-def test_every_computed_stage_is_shown_or_explained_once(trace):
+def test_every_stage_is_explained_once(trace):
     """In a picture, or by a section that says in words what it is."""
     names = [name for step in steps_of(trace) for name in step.stages]
     for step, layer in steps_with_layers(trace):
@@ -112,7 +112,7 @@ def test_every_computed_stage_is_shown_or_explained_once(trace):
 
 
 @EVERYWHERE
-def test_a_step_has_one_heading_one_reason_and_a_short_text(trace):
+def test_step_texts_are_short(trace):
     """“Weights” alone is never said: there are parameters, and attention weights."""
     for step in steps_of(trace):
         text, why = text_of(with_verdict(trace, step.text)), text_of(step.why)
@@ -125,7 +125,7 @@ def test_a_step_has_one_heading_one_reason_and_a_short_text(trace):
         assert 40 <= len(why) <= 220, (step.id, why)
 
 
-def test_every_section_is_said_of_some_trace():
+def test_every_section_occurs():
     said = set()
     for step, layer in (each for trace in STEP_PASSES.values() for each in steps_with_layers(trace)):
         for texts in (step.heading, step.why, step.text, step.notes):
@@ -135,7 +135,7 @@ def test_every_section_is_said_of_some_trace():
             assert isinstance(texts, str) or callable(texts) or all(id(each) in said for each in texts), step.id
 
 
-def test_where_no_mask_hides_anything_the_note_names_the_scores_before_it():
+def test_no_mask_note_names_the_scores():
     seen = set()
     for trace in TRACES.values():
         for step in (step for step in steps_of(trace) if step.id.startswith("softmax") and step.notes):
@@ -147,7 +147,7 @@ def test_where_no_mask_hides_anything_the_note_names_the_scores_before_it():
 
 
 @EVERYWHERE
-def test_bars_are_the_rows_of_a_softmax_and_arcs_are_shown_first_and_from_there_on(trace):
+def test_bars_and_arcs_by_step(trace):
     steps = steps_of(trace)
     after = [any(split_layer(name)[0] == "attention" for name in step.stages) for step in steps]
     for nth, step in enumerate(steps):
@@ -164,7 +164,7 @@ def test_bars_are_the_rows_of_a_softmax_and_arcs_are_shown_first_and_from_there_
 
 
 @pytest.mark.parametrize("size", [(1024, 768), (1920, 1080), (3840, 2160)])
-def test_why_is_read_under_the_title_in_a_talk_too(opened, size):
+def test_why_is_readable_in_a_talk(opened, size):
     page = opened("?step=scores&view=sheet&present=1")
     resized(page, *size)
     why = page.locator(".step-text .why")
@@ -187,7 +187,7 @@ def test_symbols_are_those_of_the_paper():
         assert entry(name).symbol == written
 
 
-def test_every_stage_of_every_pass_has_an_entry_with_stories_and_no_entry_is_for_nothing():
+def test_every_stage_has_an_entry():
     there = {split_layer(stage.name)[0] for trace in TRACES.values() for stage in trace.stages}
     assert there | {"b_q", "b_k", "b_v"} == set(ENTRIES)
     assert all(each.stories for each in ENTRIES.values())
@@ -200,14 +200,14 @@ def test_every_stage_of_every_pass_has_an_entry_with_stories_and_no_entry_is_for
     ("name", "written"),
     [("scores_2", "S^{(2)}_i"), ("w_q_1", "W^{Q(1)}_i"), ("masked_12", "Z^{M(12)}_i"), ("w_o_2", "W^{O(2)}")],
 )
-def test_the_layer_stands_above_a_symbol(name, written):
+def test_layer_number_is_in_the_symbol(name, written):
     own, layer = split_layer(name)
     assert (entry(name).symbol, entry(name).step) == (written, f"{entry(own).step}-{layer}")
     assert (entry(name).title, full_title(name)) == (entry(own).title, f"{entry(own).title} of layer {layer}")
 
 
 @EVERYWHERE
-def test_a_symbol_kind_role_and_scale_suit_the_stage(trace):
+def test_entry_fits_its_stage(trace):
     """What is projected to Q wears Q's colour, and so on; mixtures of V wear V's, and what W^O makes the output's."""
     assert {axis for stage in trace.stages for axis in stage.axes} <= set(AXES)
     for stage in trace.stages:
@@ -232,7 +232,7 @@ def test_a_symbol_kind_role_and_scale_suit_the_stage(trace):
             assert (sums <= 1 + 1e-12).all() if "sinks" in of else np.allclose(sums, (sums > 0.5))
 
 
-def test_words_wear_the_colour_of_their_role():
+def test_words_wear_their_roles_colour():
     said = {"query": "q", "queries": "q", "key": "k", "keys": "k", "value": "v", "values": "v", "output": "output"}
     steps = [step for trace in TRACES.values() for step in steps_of(trace)]
     coloured = [run for step in steps for run in (*step.text, *step.why) if run[0] in said.values()]
@@ -249,7 +249,7 @@ SHOWN = {
 
 
 @of_each("name", [*SHOWN])
-def test_the_steps_of_a_model_ask_its_question_and_say_whether_its_answer_is_right(name):
+def test_model_steps_ask_and_judge(name):
     id_, text, checkpoint = SHOWN[name]
     model = MODELS[id_].at(MODELS[id_].seeds[0], checkpoint)
     trace = model.trace(text)
@@ -294,7 +294,7 @@ def test_the_steps_of_a_model_ask_its_question_and_say_whether_its_answer_is_rig
         ("two layers before training", 4, "dog"),
     ],
 )
-def test_what_a_model_answers_and_what_is_right(name, place, right):
+def test_answer_and_right_answer(name, place, right):
     """Its answer is set by hand: the logit of “dog”, the first of three, is 2 and those of the others 0."""
     trace = TRACES[name].with_changes(Change("logits", (place,), 0.0), Change("logits", (place, 0), 2.0))
     (step,) = (step for step in steps_of(trace) if step.id == "answer")
@@ -310,7 +310,7 @@ def verdict_of(trace):
     return with_verdict(trace, step.text)
 
 
-def test_of_answers_that_tie_none_is_given():
+def test_tied_answers_give_none():
     tied = TRACES["a model"].with_change("logits", (4,), 0.0)
     assert "33\u00a0%" in text_of(verdict_of(tied))
     assert not words_in(verdict_of(tied))
@@ -319,7 +319,7 @@ def test_of_answers_that_tie_none_is_given():
     assert words_in(verdict_of(apart)) == ["dog"]
 
 
-def test_right_answers_are_counted_and_of_a_text_of_another_kind_nothing_is_said():
+def test_right_answers_are_counted():
     right = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4, 1), 1e3))
     ties = TRACES["two layers that learnt"].with_changes(Change("logits", (3, 0), 1e3), Change("logits", (4,), 0.0))
     for trace, n in ((right, 2), (right.with_change("logits", (4, 2), 1e4), 1), (ties, 1)):
@@ -337,7 +337,7 @@ def test_right_answers_are_counted_and_of_a_text_of_another_kind_nothing_is_said
         ({"context": "der Hund der"}, ["{query}", "der Hund der"]),
     ],
 )
-def test_the_first_heading_quotes_the_persons_own_sentence(settings, words):
+def test_heading_quotes_the_sentence(settings, words):
     """And the word that is selected, in a run that follows the selection."""
     heading = steps_of(trace_of(Settings(**{"sentence": "the cat sat, sat!"} | settings)))[0].heading
     found = [
@@ -353,7 +353,7 @@ def looks(trace, number):
 
 
 @pytest.mark.parametrize("id_", ["recall", "by-hand"])
-def test_in_layer_1_each_looks_one_back_and_in_layer_2_the_last_finds_what_followed_it(id_):
+def test_induction_heads_look_back_and_find(id_):
     choice = MODELS[id_]
     kind_of = {word: kind for kind, of in choice.words_by_kind.items() for word in of}
     for _, text in choice.examples[: 2 if id_ == "by-hand" else None]:
@@ -367,7 +367,7 @@ def test_in_layer_1_each_looks_one_back_and_in_layer_2_the_last_finds_what_follo
             assert words[looks(trace, 1)[where]] == words[-1], text
 
 
-def test_each_place_of_the_mirror_looks_across_the_middle():
+def test_mirror_looks_across():
     choice = MODELS["mirror"]
     for seed in choice.seeds:
         for _, text in choice.examples:

@@ -295,7 +295,7 @@ WAYS = {
 
 
 @pytest.mark.parametrize("group", WAYS)
-def test_what_is_drawn_is_what_the_arrays_say(node, group):
+def test_pictures_match_the_arrays(node, group):
     ways = {name: make() for name, make in WAYS[group].items()}
     documents = {name: way.document() for name, way in ways.items()}
     passes = [{"document": each, "places": places_in(each)} for each in documents.values()]
@@ -326,7 +326,7 @@ PAPER = "(page) => [...page.querySelectorAll('.sentence-whole .word')].map(({ te
 @pytest.mark.browser
 @pytest.mark.slow
 @pytest.mark.parametrize("name", IN_A_BROWSER)
-def test_a_page_and_what_is_printed_of_it_say_what_the_arrays_say(offline, name):
+def test_pages_and_prints_match_the_arrays(offline, name):
     way = next(ways[name] for ways in WAYS.values() if name in ways)()
     given = way.document()
     html = way.given if isinstance(way.given, str) else show(way.trace if way.other is None else way.given).html

@@ -70,7 +70,7 @@ NAMES = {
 """What each name of a writer says of the cell that it leads to."""
 
 
-def test_a_writer_is_called_what_its_cell_is():
+def test_writer_label_matches_its_cell():
     made = set()
     for trace in PASSES.values():
         for writer in writers_data(trace).writers:
@@ -83,7 +83,7 @@ def test_a_writer_is_called_what_its_cell_is():
 
 
 @of_each("name", [*PASSES])
-def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name):
+def test_writers_sum_to_the_logit(name):
     trace = PASSES[name]
     data, n_answers = writers_data(trace), trace["logits"].shape[-1]
     values = read(data.values, len(data.writers), n_answers)
@@ -105,7 +105,7 @@ def test_each_writer_adds_what_a_loop_finds_and_together_they_are_the_logit(name
         assert row == pytest.approx(share * (value @ rows) @ trace["w_u"].value, abs=1e-12)
 
 
-def test_what_does_not_add_up_is_not_taken_apart():
+def test_inexact_sums_have_no_writers():
     assert writers_data(resolve(FIRST_VISIT).trace) is None  # it has no residual stream
     for changes in ("logits[0,0]=1", "residual[5,3]=2"):
         assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of(changes))).trace) is None
@@ -122,7 +122,7 @@ STREAMS = {
 
 
 @of_each("trace", STREAMS)
-def test_the_parts_of_every_logit_add_up_to_it(trace):
+def test_parts_of_every_logit_add_up(trace):
     assert stream.has_residual_stream(trace)
     logits = trace["logits"]
     for token in range(logits.shape[0]):
@@ -133,7 +133,7 @@ def test_the_parts_of_every_logit_add_up_to_it(trace):
 
 
 @of_each("name", ["two layers that learnt", "a block", "two blocks with biases"])
-def test_whatever_is_set_by_hand_the_parts_add_up_or_there_are_none(name):
+def test_hand_set_parts_add_up_or_vanish(name):
     add_up = set()
     for stage in STREAMS[name].stages:
         number = 0 if stage.value.dtype == bool else 0.7
@@ -146,7 +146,7 @@ def test_whatever_is_set_by_hand_the_parts_add_up_or_there_are_none(name):
     assert not add_up & {"logits", *(layer.names["output"] for layer in trace.layers)}
 
 
-def test_what_adds_nothing_up_has_no_parts():
+def test_no_residual_stream_no_parts():
     assert not stream.has_residual_stream(TRACES["two layers built by hand"])
     assert not stream.has_residual_stream(STREAMS["microgpt"].with_change("mlp", (0, 0), 1.0))
     assert not stream.has_residual_stream(TRACES["plain"])

@@ -68,7 +68,7 @@ def put_away(page):
     assert page.locator(".handout").count() == 0
 
 
-def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
+def test_handout_has_three_moments_a_page(taught):
     paper = needed("paper")
     for lesson in ("root", "masks"):
         page = drawn(taken(taught(at(lesson=lesson, moment=2))))
@@ -87,14 +87,14 @@ def test_three_moments_are_on_a_page_with_their_pictures_and_lines(taught):
                 assert bare(f"{place}. {moments[place - 1].title}") in letters
 
 
-def test_the_lines_of_a_last_moment_end_at_its_border(taught):
+def test_last_lines_end_at_their_border(taught):
     paper = needed("paper")
     page = drawn(taken(taught(at(lesson="root", moment=2))))
     assert len(LESSONS["root"].moment) % 3 == 1
     assert paper.inked(page)[-1] < 0.4, "of three moments on a page, one is there"
 
 
-def test_the_frames_on_paper_stand_around_the_cells_that_they_stand_around_on_the_screen(taught):
+def test_printed_frames_match_the_screen(taught):
     page = taught(at(lesson="one-number", moment=3))
     page.keyboard.press("PageDown")
     page.locator(".lesson-said .verdict:not(:empty)").wait_for()
@@ -109,7 +109,7 @@ def test_the_frames_on_paper_stand_around_the_cells_that_they_stand_around_on_th
     ("lesson", "letters", "paper_format"),
     [("who-is-it", "", "A4"), ("order", "", "Letter"), ("two-layers", "body { font: 20px/1.5 serif }", "A4")],
 )
-def test_arcs_on_paper_end_at_the_words_that_they_are_of(taught, lesson, letters, paper_format):
+def test_printed_arcs_end_at_their_words(taught, lesson, letters, paper_format):
     paper = needed("paper")
     page = taken(taught(at(lesson=lesson, moment=2)))
     style = page.add_style_tag(content=letters or "/**/")
@@ -127,7 +127,7 @@ def test_arcs_on_paper_end_at_the_words_that_they_are_of(taught, lesson, letters
     assert [bare("-".join(found)) for found, _ in apart] == [bare("-".join(meant)) for _, meant in apart]
 
 
-def test_the_questions_are_a_file(taught, tmp_path):
+def test_questions_download_as_files(taught, tmp_path):
     page = taught(at(lesson="masks", moment=1))
     asked = []
 

@@ -68,7 +68,7 @@ def said(runs):
 
 
 @of_each("name", [*MOMENTS])
-def test_every_moment_is_sent_as_it_is_declared(name):
+def test_moment_matches_its_contract(name):
     msgspec.convert(sent(name), Moment, str_keys=True)
     _, _, made = MOMENTS[name]
     assert sent(name)["title"] == made.title
@@ -76,7 +76,7 @@ def test_every_moment_is_sent_as_it_is_declared(name):
 
 
 @of_each("name", [*LESSONS])
-def test_a_lesson_takes_ten_moments_and_five_minutes_at_most_and_ends_with_something_to_try(name):
+def test_lesson_is_short_and_ends_with_a_task(name):
     own = LESSONS[name]
     assert len(own.moment) <= 10
     assert own.minutes <= 5
@@ -90,7 +90,7 @@ def test_a_lesson_takes_ten_moments_and_five_minutes_at_most_and_ends_with_somet
 
 
 @of_each("name", [*MOMENTS])
-def test_what_texts_claim_is_so(name):
+def test_claims_hold(name):
     _, _, made = MOMENTS[name]
     for claim in made.claims:
         assert holds(claim, opened_once(made.at)), claim
@@ -107,7 +107,7 @@ def texts_of(name):
 
 
 @of_each("name", [*MOMENTS])
-def test_every_slot_is_what_a_second_way_gives(name):
+def test_slots_match_a_second_computation(name):
     _, _, made = MOMENTS[name]
     for slot in (each for text in texts_of(name) for each in SLOT.finditer(text)):
         own, other = (read(slot["of"], opened_once(made.at)) for read in (evaluate, evaluated))
@@ -119,7 +119,7 @@ LINKED = re.compile(r"(\w+)\[([\d,]+)\]")
 
 
 @of_each("name", [*MOMENTS])
-def test_every_number_that_leads_to_a_cell_is_that_cells_by_a_second_way(name):
+def test_linked_numbers_match_their_cells(name):
     _, passes, found = shown(name)
     texts = [found["text"], found["after"]]
     if question := found["question"]:
@@ -148,7 +148,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @of_each("name", [*MOMENTS])
-def test_no_number_is_typed_that_a_pass_has(name):
+def test_no_number_is_typed(name):
     """A numeral or a number word in a text is a slot, or stands in a claim, or in the name of a cell that is asked."""
     _, _, made = MOMENTS[name]
     ask = msgspec.to_builtins(made.ask) if made.ask else {}
@@ -164,7 +164,7 @@ def test_no_number_is_typed_that_a_pass_has(name):
 
 
 @of_each("name", asking("word", "cell"))
-def test_the_word_or_cell_to_pick_is_the_right_one_and_each_other_is_told_its_place(name):
+def test_picked_answer_is_right_and_others_get_their_rank(name):
     made, passes, found = shown(name)
     of = find(made.ask.of, passes)
     numbers = [slow(of.trace, cell.stage, cell.index) for cell in of.cells]
@@ -242,7 +242,7 @@ def _is_right_elsewhere(told, of, place, sizes):
 
 
 @of_each("name", asking("share", "number"))
-def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
+def test_number_answer_and_wrong_answers(name):
     made, passes, found = shown(name)
     question = found["question"]
     right = evaluated(made.ask.of, passes)
@@ -269,7 +269,7 @@ def test_a_number_to_fill_in_and_what_wrong_ones_are_the_answers_to(name):
 
 
 @of_each("name", [name for name in asking("number") if MOMENTS[name][2].ask.parts > 1])
-def test_the_sum_of_the_numbers_as_they_are_printed_is_right(name):
+def test_sum_of_printed_numbers_is_right(name):
     made, passes, found = shown(name)
     of = find(made.ask.of, passes)
     one, other = (of.trace[each].value for each in of.stage.inputs)
@@ -285,7 +285,7 @@ VARIANTS = json.loads((ROOT / "tests/data/lesson_variants.json").read_text("utf-
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("stage", ["scores", "scaled", "attention", "heads", "x"])
-def test_what_a_wrong_number_of_any_stage_is_taken_for_is_what_it_is(stage, variant):
+def test_wrong_answers_are_what_they_are_called(stage, variant):
     """Lessons ask for the numbers of some stages; a talk of one's own, or a class, of any."""
     trace = trace_of(Settings("the cat sat on", **{"d_model": 8, "mask": "causal"} | VARIANTS[variant]))
     for index in itertools.product(*({0, length - 1} for length in trace[stage].shape)):
@@ -303,7 +303,7 @@ def reading(told, of):
 
 
 @of_each("name", asking("count"))
-def test_how_many_there_are_and_what_other_numbers_count(name):
+def test_count_answer_and_wrong_counts(name):
     made, passes, found = shown(name)
     question = found["question"]
     assert question["right"] == slow_figure(f"count.{made.ask.of}", passes)
@@ -314,7 +314,7 @@ def test_how_many_there_are_and_what_other_numbers_count(name):
 
 
 @of_each("name", asking("compare"))
-def test_more_less_or_the_same_and_where_another_answer_would_be_right(name):
+def test_compare_answer_and_where_others_are_right(name):
     made, passes, found = shown(name)
     ask, question = made.ask, found["question"]
     one, other = evaluated(ask.of, passes), evaluated(ask.than or f"A.{ask.of}", passes)
@@ -350,7 +350,7 @@ def relation(one, other):
 
 
 @of_each("name", asking("answer"))
-def test_the_answer_and_when_another_one_would_be_given(name):
+def test_model_answer_and_when_others_win(name):
     _, passes, found = shown(name)
     trace, question = passes.trace(), found["question"]
     answers, last = trace.labels["answer"], len(trace.labels["query"]) - 1
@@ -388,7 +388,7 @@ def _answer_looking_at(trace, word):
 
 
 @of_each("name", asking("code"))
-def test_the_line_of_code_is_the_one_that_gives_the_stage(name):
+def test_code_answer_computes_the_stage(name):
     made, passes, found = shown(name)
     of, question = find(made.ask.of, passes), found["question"]
     own = {stage.name: stage.value for stage in of.trace}
@@ -411,7 +411,7 @@ def test_the_line_of_code_is_the_one_that_gives_the_stage(name):
 
 
 @of_each("name", asking("word", "cell", "share", "number", "compare"))
-def test_what_would_give_the_answer_away_is_covered(name):
+def test_answer_is_covered(name):
     made, passes, found = shown(name)
     asked = re.sub(r"^sum\((.+)\)$", r"\1", made.ask.of)  # what a row adds up to stands beside it
     if not PATTERN.fullmatch(asked):
@@ -426,14 +426,14 @@ def test_what_would_give_the_answer_away_is_covered(name):
 
 
 @of_each("name", asking("answer"))
-def test_where_a_model_looks_is_covered_until_it_has_answered(name):
+def test_arcs_are_covered_until_the_answer(name):
     _, passes, found = shown(name)
     last = [stage.name for stage in passes.trace() if split_layer(stage.name)[0] == "attention"][-1]
     assert last in found["covers"], "its arcs lead to the answer"
 
 
 @of_each("name", asking("word", "cell"))
-def test_the_picture_has_another_cell_selected_than_the_answer(name):
+def test_selection_is_not_the_answer(name):
     made, passes, found = shown(name)
     of = find(made.ask.of, passes)
     axis = of.index.index(None)
@@ -441,7 +441,7 @@ def test_the_picture_has_another_cell_selected_than_the_answer(name):
     assert found["document"]["where"]["cell"][coordinate] not in found["question"]["right"]
 
 
-def test_a_lesson_with_an_unknown_field_kind_or_pick_is_refused():
+def test_unknown_lesson_field_is_refused():
     good = (lessons.FOLDER / "1-who-is-it.toml").read_text("utf-8")
     for broken in (
         good + "\nmore = 1\n",
@@ -455,7 +455,7 @@ def test_a_lesson_with_an_unknown_field_kind_or_pick_is_refused():
     assert isinstance(msgspec.convert(tomllib.loads(good), Lesson), Lesson)
 
 
-def test_what_no_pass_has_is_refused():
+def test_unknown_cell_is_refused():
     passes = opened_once("model=who-is-it&view=sheet")
     slots = ("attention[tired, unicorn]", "attentions[tired, animal]", "attention[tired]", "A.attention[tired, animal]")
     slots += ("attention[tired, *]", "count.unicorns", "loss.without_head_9", "attention[tired, animal]:percent")
@@ -473,7 +473,7 @@ def test_what_no_pass_has_is_refused():
         moment("who-is-it", 0)
 
 
-def test_a_word_with_a_comma_or_a_bracket_is_named_in_quotes():
+def test_words_with_punctuation_are_quoted():
     passes = opened_once("sentence=a%2C+b%5D+c&heads=1")
     words = passes.trace().labels["query"]
     assert {",", "]"} & {letter for word in words for letter in word}
@@ -503,7 +503,7 @@ def laws(weights, seen):
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mistake):
+def test_mistaken_weights_and_broken_law(mistake):
     passes = passes_at(UNSEEING if mistake in OF_AN_EMPTY_ROW else CAUSAL)
     trace = passes.trace()
     word = "sat" if mistake in OF_AN_EMPTY_ROW else "cat"
@@ -522,13 +522,13 @@ def test_the_shares_are_those_of_the_mistake_and_the_law_is_the_one_it_breaks(mi
     assert drawn.hidden == [not each for each in seen]
 
 
-def test_the_right_shares_break_no_law():
+def test_right_weights_break_no_law():
     trace = passes_at(CAUSAL).trace()
     row = with_mistake(trace, "after", "mat")
     assert row.laws == [], "the last word sees all, so that nothing goes wrong"
 
 
-def test_what_is_no_mistake_of_the_pass_is_refused():
+def test_unknown_mistake_is_refused():
     trace = passes_at(CAUSAL).trace()
     for mistake, word in (("after", "dog"), ("nan", "cat")):
         with pytest.raises(LessonError):
@@ -540,14 +540,14 @@ def test_what_is_no_mistake_of_the_pass_is_refused():
             mistaken_figure(name, trace)
 
 
-def test_the_sweep_begins_where_a_lesson_says():
+def test_sweep_starts_where_the_lesson_says():
     drawn = SweepPicture(d_k=64, divisor="root").drawn(passes_at(CAUSAL))
     assert (drawn.d_k, drawn.divisor) == (64, "root")
     assert [each.label for each in drawn.divisors] == ["not divided", "divided by √d_k", "divided by d_k"]
     assert all(sum(each.counts) == drawn.n_pairs for divisor in drawn.divisors for each in divisor.lengths)
 
 
-def test_what_a_lesson_says_of_pytorch_and_a_row_that_sees_nothing_is_what_pytorch_gave():
+def test_pytorch_claim_matches_recording():
     """Its function gives zeros since 2.5, its module, which calls softmax, no numbers: both are recorded."""
     (said,) = (each.after for each in LESSONS["masks"].moment if each.title == "A word that sees nothing")
     module = np.load(RECORDED.with_name("torch_masks.npz"))["module, padding in front/attn_output_weights"]

@@ -120,7 +120,7 @@ def expected(lesson):
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_a_lesson_s_questions_are_read_back_from_gift(lesson):
+def test_gift_round_trips(lesson):
     category, found = questions(of_lesson("gift", lesson))
     assert category == f"attnviz/{LESSONS[lesson].title}"
     wanted = [*expected(lesson)]
@@ -159,7 +159,7 @@ def talk(**parts):
     return Talk(title=SIGNS, moment=(TalkMoment(**{"at": "sentence=the+cat+sat&heads=1", "text": SIGNS} | parts),))
 
 
-def test_what_somebody_writes_in_a_talk_stays_text():
+def test_talk_text_stays_text_in_gift():
     prompt = SIGNS.replace("{ }", "")  # there a prompt has the numbers of its pass
     made = talk(title=SIGNS, after=SIGNS, ask=Number(of="1 - 3", prompt=prompt))
     _, (read,) = questions(of_talk("gift", made))
@@ -170,7 +170,7 @@ def test_what_somebody_writes_in_a_talk_stays_text():
     assert read.answers[0].number == (-2.0, pytest.approx(0.5))
 
 
-def test_what_somebody_types_stays_text_in_an_answer():
+def test_typed_words_stay_text_in_answers():
     at = f"{urlencode({'sentence': '[html] %50% = ~ # {d} -> //'})}&heads=1"
     made = talk(at=at, ask=PickWord(of="attention[head 1, =, *]", prompt="Which?"))
     _, (read,) = questions(of_talk("gift", made))
@@ -181,7 +181,7 @@ def test_what_somebody_types_stays_text_in_an_answer():
 
 
 @pytest.mark.parametrize("lesson", ["masks", "two-layers"])
-def test_slides_have_a_question_and_its_answer_each(lesson):
+def test_slides_alternate_question_and_answer(lesson):
     slides = of_lesson("slides", lesson).split("\n\n---\n\n")
     asked = [each for each in LESSONS[lesson].moment if each.ask]
     assert len(slides) == 1 + 2 * len(asked) + 2, "the title, and the ending"
@@ -191,13 +191,13 @@ def test_slides_have_a_question_and_its_answer_each(lesson):
         assert "**B**: `np.where(mask, scaled, -np.inf)`" in slides[6]
 
 
-def test_what_somebody_writes_stays_text_on_a_slide():
+def test_talk_text_stays_text_on_slides():
     text = of_talk("slides", talk(text="# a | b\n- <b>", title="1. & ---", ask=Number(of="1 - 3", prompt="?")))
     assert "\\# a \\| b - \\<b\\>" in text
     assert "## 1. 1\\. \\& ---" in text
 
 
-def test_a_browser_asks_for_the_file_of_a_lesson_or_a_talk():
+def test_export_request():
     assert json.loads(reply(ExportRequest(form="gift", lesson="masks")))["file"] == of_lesson("gift", "masks")
     own = talk()
     assert json.loads(reply(ExportRequest(form="slides", talk=own)))["file"] == of_talk("slides", own)

@@ -45,22 +45,22 @@ talks = st.builds(Talk, title=texts, moment=st.lists(moments, max_size=4).map(tu
 
 @given(talks)
 @settings(max_examples=30)
-def test_a_talk_is_read_as_it_was_written_from_a_file_and_from_json(talk):
+def test_talk_round_trips(talk):
     assert read(write(talk).encode()) == talk
     assert read_json(msgspec.json.encode(talk)) == talk
 
 
 @pytest.mark.parametrize("name", TALKS)
-def test_a_lesson_is_a_talk_too(name):
+def test_lesson_is_a_talk(name):
     assert read(write(TALKS[name]).encode()) == TALKS[name]
 
 
-def test_a_moment_of_a_talk_is_that_of_the_lesson_it_was_taken_from():
+def test_talk_moment_equals_its_lesson_moment():
     for number, made in enumerate(TALKS["masks"].moment[:-1], 1):  # none asks for the largest of a row
         assert msgspec.json.encode(talk_moment(made)) == moment("masks", number)
 
 
-def test_where_the_largest_is_asked_for_one_stands_at_the_word_itself_until_it_is_shown():
+def test_largest_question_selects_the_word_itself():
     """Whoever collects a moment may have picked the answer."""
     ask = msgspec.convert({"kind": "word", "of": "attention[cat, *]", "prompt": "?"}, AnyQuestion)
     assert of(at=f"{CAT}&cell=1.2.1.1.1", ask=ask)["askedCell"] == "attention[0,1,1]"
@@ -93,7 +93,7 @@ def said_of(reader, content):
 
 
 @pytest.mark.slow
-def test_of_ten_thousand_broken_files_none_raises_anything_else():
+def test_broken_files_raise_only_talk_errors():
     refused = [said for said in (said_of(read, content) for content in broken(1)) if said]
     assert len(refused) > 8_000
     assert all(20 < len(said) < 400 for said in refused)
@@ -110,7 +110,7 @@ def page_of(talk):
 SIZES = [(8, 128, 16, True), (64, 32, 4, True), (32, 32, 4, False), (3, 8, 1, False)]
 
 
-def test_the_page_of_a_talk_says_of_which_passes_it_has_not_all_numbers():
+def test_talk_page_lists_lightened_passes():
     """Of words x d_model x heads: a large pass has one head in its moment already."""
     addresses = [
         f"sentence={'+'.join(f'w{n}' for n in range(words))}&d_model={d_model}&heads={heads}&step=softmax"
@@ -137,7 +137,7 @@ def unpooled(data, parts):
 
 
 @pytest.mark.slow
-def test_a_page_of_a_broken_talk_is_made_or_refused_in_a_sentence():
+def test_broken_talk_page_is_made_or_refused():
     """Of files that are broken and are talks all the same; what they say is data in it."""
     talks = [read(content) for content in islice((each for each in broken(4) if not said_of(read, each)), 20)]
     for made in map(page_of, talks):
@@ -160,17 +160,17 @@ NO_TALKS = [
 
 
 @pytest.mark.parametrize("content", NO_TALKS, ids=lambda content: content[:20])
-def test_a_file_that_is_no_talk_is_refused_at_once(content):
+def test_file_that_is_no_talk_is_refused(content):
     with pytest.raises(TalkError):
         read(content)
 
 
-def test_points_in_a_text_are_no_deep_key():
+def test_dots_in_text_are_no_key():
     talk = Talk(title="a.b.c.d.e.f.g.h.i.j.k.l ''' \"\"\" a.b.c.d.e.f.g.h.i.j.k", moment=())
     assert read(write(talk).encode()) == talk
 
 
-def test_a_moment_of_ones_own_is_as_a_moment_is_declared():
+def test_own_moment_matches_its_contract():
     found = of(text="{attention[cat, sat]:%} of it", notes="say it")
     msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
     assert found["text"][0][0] == "number"
@@ -180,11 +180,11 @@ def test_a_moment_of_ones_own_is_as_a_moment_is_declared():
 @pytest.mark.parametrize(
     "text", ["{nothing}", "{a} {{b}} {", "{attention[dog, sat]}", "{1 / 0}", '{"a" * 99999999999}', "{x:y}"]
 )
-def test_a_slot_for_which_there_is_nothing_stands_as_it_was_typed(text):
+def test_unknown_slot_stays_as_typed(text):
     assert "".join(run for _, run in of(text=text)["text"]) == text
 
 
-def test_a_slot_in_strong_text_is_its_number():
+def test_slot_in_strong_text_is_a_number():
     assert of(text="**{count.words} words**")["text"] == [["strong", "3 words"]]
 
 
@@ -198,7 +198,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize("kind", ["share", "number", "word", "cell", "count", "compare", "code"])
-def test_a_question_without_an_answer_is_refused_in_a_sentence(kind):
+def test_question_without_answer_is_refused(kind):
     for hostile in HOSTILE:
         parts = {"kind": kind, "prompt": "?", "of": hostile} | ({"unit": "x"} if kind == "count" else {})
         try:
@@ -214,6 +214,6 @@ def test_a_question_without_an_answer_is_refused_in_a_sentence(kind):
 @pytest.mark.parametrize(
     "at", ["%", "model=who-is-it&seed=99", "=", "sentence=", "source=own", "a=b", "model=nothing", "x" * 40_000]
 )
-def test_an_address_that_opens_no_pass_as_it_is_is_refused(at):
+def test_unusable_address_is_refused(at):
     with pytest.raises(TalkError):
         of(at=at)

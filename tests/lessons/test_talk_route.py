@@ -39,7 +39,7 @@ def post(**said):
     return answer
 
 
-def test_a_moment_comes_with_its_pass_and_its_answer():
+def test_moment_has_pass_and_answer():
     answer = post(
         kind="moment",
         moment={"at": CAT, "text": "{count.words}", "ask": {"kind": "word", "of": "attention[cat, *]", "prompt": "?"}},
@@ -68,7 +68,7 @@ def test_a_moment_comes_with_its_pass_and_its_answer():
         "sentence=%7Ba%7D+*b*+%22&view=sheet",
     ],
 )
-def test_every_question_that_is_offered_has_the_answer_that_is_told(at):
+def test_suggested_questions_state_their_answer(at):
     offered = json.loads(post(kind="questions", at=at).text)["questions"]
     assert offered
     for each in offered:
@@ -79,7 +79,7 @@ def test_every_question_that_is_offered_has_the_answer_that_is_told(at):
         assert all(label in each["answer"] for label in right)
 
 
-def test_a_pair_is_asked_whether_the_share_of_the_words_that_are_named_is_more_in_b():
+def test_pair_question_compares_the_named_words():
     for mask, seed, query, key in (("", 3, 0, 2), ("&mask=causal", 4, 2, 0), ("", 7, 1, 2)):
         at = f"sentence=the+cat+sat&heads=2{mask}&view=sheet&step=softmax&cell=1.{query + 1}.{key + 1}.1.1"
         offered = json.loads(post(kind="questions", at=f"{at}&beside=seed%3D{seed}").text)["questions"]
@@ -97,7 +97,7 @@ OFFERED = json.loads((ROOT / "tests/data/offered_questions.json").read_text("utf
 
 
 @pytest.mark.parametrize(("at", "prompt", "cell"), OFFERED)
-def test_the_question_on_a_number_names_its_stage_head_and_layer(at, prompt, cell):
+def test_number_question_names_stage_head_and_layer(at, prompt, cell):
     asked = {each["ask"]["prompt"]: each for each in json.loads(post(kind="questions", at=at).text)["questions"]}
     assert prompt in asked, list(asked)
     stage, index = re.fullmatch(r"(\w+)\[([\d,]+)\]", cell).groups()
@@ -106,7 +106,7 @@ def test_the_question_on_a_number_names_its_stage_head_and_layer(at, prompt, cel
     assert made["right"] == pytest.approx(number, rel=1e-12)
 
 
-def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
+def test_pair_and_mask_get_their_own_questions():
     def kinds(at):
         return {each["ask"]["kind"] for each in json.loads(post(kind="questions", at=at).text)["questions"]}
 
@@ -117,19 +117,19 @@ def test_a_pair_is_asked_about_as_a_pair_and_a_mask_as_a_mask():
 
 
 @pytest.mark.parametrize(("at", "unit"), [("model=microgpt", "letter"), ("model=mirror", "digit"), ("", "word")])
-def test_a_model_is_asked_about_what_it_reads(at, unit):
+def test_question_uses_the_models_unit(at, unit):
     prompts = [each["ask"]["prompt"] for each in json.loads(post(kind="questions", at=at).text)["questions"]]
     said = {each for each in ("letter", "digit", "word") for prompt in prompts if each in prompt.split("“")[0]}
     assert said == {unit}
 
 
-def test_nothing_is_asked_to_which_every_answer_is_right():
+def test_no_question_where_every_answer_is_right():
     """Of a single word, three lines of NumPy give the same share."""
     offered = json.loads(post(kind="questions", at="sentence=owls&heads=1&view=sheet").text)["questions"]
     assert "code" not in {each["ask"]["kind"] for each in offered}
 
 
-def test_a_file_is_written_and_read_and_a_lesson_is_the_start_of_a_talk():
+def test_file_round_trips_through_the_route():
     talk = TALKS["masks"]
     as_json = msgspec.json.encode(talk).decode()
     file = json.loads(post(kind="file", talk=json.loads(as_json)).text)["file"]
@@ -138,7 +138,7 @@ def test_a_file_is_written_and_read_and_a_lesson_is_the_start_of_a_talk():
         assert read_json(json.dumps(json.loads(post(kind="talk", **given).text)["talk"]).encode()) == talk
 
 
-def test_the_page_of_a_talk_needs_no_file_beside_it_and_holds_each_pass_once():
+def test_talk_page_is_self_contained_and_stores_passes_once():
     masks = json.loads(msgspec.json.encode(TALKS["masks"])) | {"title": "</script><b>"}
     page = json.loads(post(kind="page", talk=masks).text)["page"]
     assert not re.findall(r"<link|<script src|<b>|href=\"[^#\"]", page)
@@ -155,7 +155,7 @@ TOO_LARGE = b'{"kind": "talk", "file": "' + b"#" * MAX_TALK_REQUEST_BYTES + b'"}
 
 
 @pytest.mark.parametrize(("said", "status"), [*((said, 400) for said in REFUSED), (TOO_LARGE, 413)])
-def test_what_no_page_sends_is_refused_in_a_sentence(said, status):
+def test_wrong_request_is_refused(said, status):
     answer = ask(APP, TALK_PATH, "POST", body=said)
     assert answer.status == status
     assert 20 < len(answer.text) < 600
@@ -165,7 +165,7 @@ def test_each_route_has_one_method():
     assert (ask(APP, TALK_PATH).status, ask(APP, FIRST, "POST", body=b"{}").status) == (405, 405)
 
 
-def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
+def test_link_holds_a_whole_talk(node):
     """With words of many scripts; what is broken, cut off or unpacks to too much is refused in a sentence."""
     talk = TALKS["who-is-it"]
     talk = type(talk)(title="नमस्ते 🦜 \x00", moment=talk.moment)
@@ -194,7 +194,7 @@ def test_a_link_holds_a_talk_whole_and_each_lesson_fits_one(node):
 FIRST = "/moment?lesson=who-is-it&moment=1"
 
 
-def test_a_moment_is_as_it_is_declared_and_a_browser_that_has_it_is_told_so():
+def test_moment_route_has_an_etag():
     answer = ask(APP, FIRST)
     found = json.loads(answer.text)
     msgspec.convert(found | {"document": whole(found["document"])}, Moment, str_keys=True)
@@ -206,7 +206,7 @@ def test_a_moment_is_as_it_is_declared_and_a_browser_that_has_it_is_told_so():
     assert other.status == 200
 
 
-def test_it_is_compressed_for_who_can_read_that():
+def test_moment_is_compressed():
     bodies = []
 
     async def asked():
@@ -241,7 +241,7 @@ def test_it_is_compressed_for_who_can_read_that():
         (f"lesson={'x' * 10_000}&moment=1", "no such lesson"),
     ],
 )
-def test_where_there_is_none_one_sentence_says_what_there_is(query, said):
+def test_unknown_moment_lists_the_known(query, said):
     answer = ask(APP, f"/moment?{query}")
     assert answer.status == 404
     assert said in answer.text
@@ -249,7 +249,7 @@ def test_where_there_is_none_one_sentence_says_what_there_is(query, said):
     assert len(answer.text) < 300, "what was asked for isn't repeated"
 
 
-def test_a_class_costs_one_pass(monkeypatch):
+def test_class_costs_one_pass(monkeypatch):
     made = []
     monkeypatch.setattr(lesson_routes, "moment", lambda *of: made.append(of) or moment(*of))
     lesson_routes._compressed_moment.cache_clear()

@@ -57,7 +57,7 @@ TALK = Talk(
 )
 
 
-def test_arrays_come_back_to_the_last_bit():
+def test_arrays_round_trip_bitwise():
     again = unpacked(packed(ARRAYS))
     one, other = ARRAYS.trace(), again.trace()
     assert [stage.name for stage in one.stages] == [stage.name for stage in other.stages]
@@ -66,7 +66,7 @@ def test_arrays_come_back_to_the_last_bit():
     assert (one.labels, again.block) == (other.labels, ARRAYS.block)
 
 
-def test_each_layer_that_arrays_are_read_as_comes_back():
+def test_layers_round_trip():
     names = {"x", "w_q", "hidden", "attn_norm", "mlp_norm", "residual"}
     options = {step.name for step in LAYER if step.option in ("qk_norm", "rotation", "softcap", "alibi")}
     blocks = [replace(block, n_heads=2, d_k=4) for block in layer_configs(names | options)]
@@ -76,12 +76,12 @@ def test_each_layer_that_arrays_are_read_as_comes_back():
     assert all(block.softcap and block.alibi and block.qk_norm for block in blocks)
 
 
-def test_a_microgpt_comes_back_to_the_last_bit():
+def test_microgpt_round_trips_bitwise():
     again = unpacked(packed(MICROGPT)).at(0)
     assert again.trace("emma")["logits"].value.tobytes() == MICROGPT.at(0).trace("emma")["logits"].value.tobytes()
 
 
-def test_stages_of_somebody_s_code_come_back_and_stand_beside_their_pass():
+def test_user_stages_stand_beside_their_pass():
     code = UserStages({"masked": ARRAYS.trace()["scores"].value - 1}, "attention")
     again = unpacked(packed(code))
     assert (again.at, again.values["masked"].tobytes()) == ("attention", code.values["masked"].tobytes())
@@ -96,13 +96,13 @@ def test_stages_of_somebody_s_code_come_back_and_stand_beside_their_pass():
         talk_moment(TalkMoment(at=f"source={OWN_PARAMETERS}&code=own-code", uploads=moment.uploads[:1]), uploads)
 
 
-def test_a_talk_with_them_is_read_as_it_was_written_and_each_file_stands_in_it_once():
+def test_talk_stores_each_upload_once():
     twice = msgspec.structs.replace(TALK, moment=TALK.moment * 3)
     assert read(write(twice).encode()) == twice
     assert all(write(twice).count(each) == 1 for each in TALK.uploads.values())
 
 
-def test_a_moment_shows_their_numbers_and_its_page_holds_the_pass():
+def test_moment_and_page_show_the_upload():
     found = json.loads(msgspec.json.encode(talk_moment(TALK.moment[0], TALK.uploads)))
     document = whole(found["document"])
     assert document["words"]["query"] == ["owls", "<b>", "सी", "mice"]
@@ -115,7 +115,7 @@ def test_a_moment_shows_their_numbers_and_its_page_holds_the_pass():
     assert not any(each in page for each in TALK.uploads.values()), "it computes nothing, and needs none of them"
 
 
-def test_without_its_file_a_moment_says_so():
+def test_missing_upload_is_reported():
     for uploads in ({}, {TALK.moment[0].uploads[0]: "!"}, {TALK.moment[0].uploads[0]: "AAAA"}):
         with pytest.raises(TalkError, match=r"the talk|base64|broken"):
             talk_moment(TALK.moment[0], uploads)
@@ -123,7 +123,7 @@ def test_without_its_file_a_moment_says_so():
         talk_moment(TalkMoment(at=TALK.moment[0].at), TALK.uploads)
 
 
-def test_a_talk_holds_no_more_of_them_than_a_file_of_arrays():
+def test_uploads_are_limited_in_size():
     most = MAX_TALK_UPLOAD_CHARACTERS
     whole_ = Talk(uploads={"a": "A" * (most - 4), "b": "AAAA"})
     assert read(write(whole_).encode()) == whole_
@@ -137,7 +137,7 @@ def test_a_talk_holds_no_more_of_them_than_a_file_of_arrays():
         read(b'\n[uploads]\na = "' + b"A" * (MAX_TALK_BYTES + 1) + b'"')
 
 
-def test_a_text_is_no_file_whatever_it_looks_like():
+def test_text_is_never_read_as_upload():
     assert read(b"title = 'AAAA'").title == "AAAA"
     talk = Talk(title="\n[uploads]\na = 'AAAA'\n", uploads={"a": "BBBB"})
     assert read(write(talk).encode()) == talk
@@ -159,7 +159,7 @@ def test_a_text_is_no_file_whatever_it_looks_like():
         "[uploads]\n" + "\n".join(f"a{n} = 'AAAA'" for n in range(181)),
     ],
 )
-def test_a_file_that_names_them_otherwise_is_refused(text):
+def test_wrong_upload_table_is_refused(text):
     with pytest.raises(TalkError):
         read(text.encode())
 
@@ -204,13 +204,13 @@ def read_or_refused(content):
 
 
 @pytest.mark.parametrize("count", [300, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_of_broken_files_none_raises_anything_else(count):
+def test_broken_uploads_raise_only_array_errors(count):
     said = [read_or_refused(content) for content in broken(count)]
     assert sum(map(bool, said)) > 0.7 * count
     assert all(len(each) < 400 for each in said)
 
 
-def test_a_tab_is_asked_for_them_and_given_them():
+def test_tabs_exchange_uploads():
     tab, other = Tab(), Tab()
     for each in (tab, other):
         OPEN[each.token] = each

@@ -179,7 +179,7 @@ def asked_cells(trace):
 
 
 @pytest.mark.parametrize("name", TRACES)
-def test_who_computes_by_what_is_shown_gets_the_number(name):
+def test_worked_solution_gives_the_number(name):
     for of in asked_cells(TRACES[name]):
         operation, right = of.stage.operation, float(of.cell.value)
         for form in FORMS if type(operation) in RULES else ():
@@ -187,7 +187,7 @@ def test_who_computes_by_what_is_shown_gets_the_number(name):
             assert made == pytest.approx(right, abs=rounding(of, form) + 2e-3 * (1 + abs(right))), (of.cell, form)
 
 
-def test_each_number_is_one_that_it_is_computed_from_and_the_one_asked_for_is_none():
+def test_worked_solution_shows_inputs_only():
     for name in ("all options set", "two layers of 2025", "two blocks with biases"):
         for of in asked_cells(TRACES[name]):
             made = worked_solution(of, digits)

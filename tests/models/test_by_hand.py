@@ -64,7 +64,7 @@ def slow_output(string):
     return stream[-1]
 
 
-def test_the_output_is_exactly_one_1_for_all_963_strings():
+def test_output_is_one_hot_for_all_963_strings():
     assert len(STRINGS) == 963
     for string in STRINGS:
         trace = MODEL.trace(string)
@@ -75,19 +75,19 @@ def test_the_output_is_exactly_one_1_for_all_963_strings():
 
 
 @pytest.mark.parametrize("string", ["aa", "abca", "bcabcaab", "dcbad", "abcdabcdccccca"])
-def test_the_output_equals_a_slow_loop_s(string):
+def test_output_equals_a_slow_loop(string):
     output = MODEL.trace(string)["output_2"].value
     np.testing.assert_allclose(output[-1], slow_output(string), rtol=0, atol=1e-12)
 
 
-def test_every_parameter_is_0_or_1_a_cosine_a_sine_or_the_sharpness():
+def test_parameters_are_0_1_waves_or_sharpness():
     sixteenths = [math.cos(2 * math.pi * turns / 16) for turns in range(16)]
     for name, array in MODEL.arrays.items():
         chosen = [0, 1, *(sixteenths if name in ("positions", "w_q_1") else [SHARPNESS])]
         assert np.isclose(array[..., None], chosen, rtol=0, atol=1e-12).any(axis=-1).all(), name
 
 
-def test_the_sharpness_is_enough_and_half_of_it_is_not():
+def test_half_the_sharpness_is_too_little():
     def n_exact(sharpness):
         return sum(
             each.is_exact
@@ -99,7 +99,7 @@ def test_the_sharpness_is_enough_and_half_of_it_is_not():
 
 
 @pytest.mark.parametrize("changes", [(), *(idea.changes for idea in IDEAS), (Change("w_q_2", (0,), 0.5),)], ids=str)
-def test_a_batch_of_strings_is_answered_as_each_alone(changes):
+def test_batch_equals_single_strings(changes):
     results = outcomes(changes)
     assert [each.string for each in results] == sorted(STRINGS, key=len)
     assert len(results[-1].string) == LENGTHS[-1]
@@ -120,7 +120,7 @@ def broken(title):
     return {each.string for each in results if not each.is_right}, sum(each.is_exact for each in results)
 
 
-def test_what_the_ideas_say_is_so():
+def test_ideas_do_what_they_say():
     assert broken("sharpness of 5") == (set(), 0)
     outvoted, n_exact = broken("sharpness of 2")
     assert outvoted
@@ -145,7 +145,7 @@ def looks(idea):
 
 
 @pytest.mark.parametrize("title", ["sharpness of 5", "sharpness of 2"])
-def test_the_right_place_gets_most_of_the_attention_that_is_not_sharp_and_not_all(title):
+def test_soft_attention_still_prefers_the_right_place(title):
     (idea,) = (idea for idea in IDEAS if title in idea.title)
     of_right = []
     for first, last, found in looks(idea):
@@ -158,7 +158,7 @@ def test_the_right_place_gets_most_of_the_attention_that_is_not_sharp_and_not_al
     )
 
 
-def test_one_wave_leaves_all_but_all_of_the_attention_to_the_right_place():
+def test_one_wave_is_nearly_enough():
     (idea,) = (idea for idea in IDEAS if "One wave" in idea.title)
     others = []
     for first, last, found in looks(idea):
@@ -172,7 +172,7 @@ def test_one_wave_leaves_all_but_all_of_the_attention_to_the_right_place():
 
 
 @pytest.mark.parametrize("idea", IDEAS, ids=lambda idea: idea.title)
-def test_an_idea_fits_into_an_address(idea):
+def test_idea_fits_an_address(idea):
     written = split_changes(format_changes(idea.changes))
     assert len(written) == len(idea.changes)
     assert not [each for each in written if each.endswith("=-0")]

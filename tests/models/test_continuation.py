@@ -44,13 +44,13 @@ def looped(probabilities, drawing):
 
 
 @given(ROWS, DRAWINGS)
-def test_what_is_drawn_from_is_what_a_loop_finds(row, drawing):
+def test_filtered_probabilities_equal_a_loop(row, drawing):
     probabilities = np.array(row) / sum(row)
     assert filtered_probabilities(probabilities, drawing) == pytest.approx(looped(probabilities, drawing), abs=1e-9)
 
 
 @given(ROWS, DRAWINGS, st.integers(0, 15))
-def test_what_is_drawn_can_be_drawn_and_depends_on_the_place_and_the_seed_alone(row, drawing, place):
+def test_sample_depends_on_place_and_seed(row, drawing, place):
     probabilities = np.array(row) / sum(row)
     found = sample_token(probabilities, drawing, place)
     assert filtered_probabilities(probabilities, drawing)[found] > 0
@@ -71,7 +71,7 @@ def written(scene):
     raise AssertionError(place.scene)
 
 
-def test_it_writes_to_the_end_what_a_loop_over_its_probabilities_writes():
+def test_writing_equals_a_loop():
     model = MODELS["microgpt"].at(0)
     for drawing in (None, Sampling(seed=3), Sampling(0.5, 5, 0.9, 7)):
         place, passes = written(replace(of_model("microgpt"), sentence="", drawing=drawing))
@@ -90,7 +90,7 @@ def test_it_writes_to_the_end_what_a_loop_over_its_probabilities_writes():
         assert place.scene.sentence == text[:-1]
 
 
-def test_a_link_writes_the_same_name_in_another_process():
+def test_link_writes_the_same_name_elsewhere():
     place, _ = written(replace(of_model("microgpt"), sentence="", drawing=Sampling(1.5, 0, 0.95, 11)))
     source = (
         "import sys; from attnviz.scene.address import parse; from attnviz.scene.actions.session import Session; "
@@ -104,7 +104,7 @@ def test_a_link_writes_the_same_name_in_another_process():
 
 
 @pytest.mark.parametrize("text", ["", "1", "1,0,1", "1,0,1,1000", "3,0,1,1", "nan,0,1,1", "1,0,1,0.5", "a,b,c,d"])
-def test_how_it_is_drawn_is_read_strictly(text):
+def test_sampling_is_parsed_strictly(text):
     found = parse({"model": "microgpt", "draw": text})
     assert found.scene.drawing is None
     assert [notice.startswith("draw is a temperature") for notice in found.notices] == [True]
@@ -114,7 +114,7 @@ def test_how_it_is_drawn_is_read_strictly(text):
         assert place.scene.drawing is None
 
 
-def test_a_hundred_names_are_those_that_each_seed_writes_alone():
+def test_hundred_names_equal_their_seeds():
     model, drawing = MODELS["microgpt"].at(0), Sampling(0.75, 10, 0.95, 40)
     found = sample_texts(model, drawing, 100)
     for number in (0, 7, 31, 99):
@@ -152,7 +152,7 @@ def multiplied_by_a_loop(n, rows):
 
 
 @pytest.mark.parametrize("text", ["", "a", "abcdefghijklmno"])
-def test_what_is_kept_saves_the_multiplications_that_are_said(text):
+def test_kv_cache_saves_the_stated_multiplications(text):
     fitted = resolve(replace(of_model("microgpt"), sentence=text))
     first, *others = document(fitted)["next"]["kept"]
     assert set(first.values()) == {""}
@@ -165,7 +165,7 @@ def test_what_is_kept_saves_the_multiplications_that_are_said(text):
     assert len(others) == len(text)
 
 
-def test_nothing_is_kept_where_a_token_sees_a_later_one():
+def test_no_cache_where_tokens_look_ahead():
     seeing = replace(of_model("microgpt"), sentence="eli", changes=(parse_change("mask[1,3]=1"),))
     assert document(resolve(seeing))["next"]["kept"] == []
     unseeing = replace(of_model("microgpt"), sentence="eli", changes=(parse_change("mask[3,1]=0"),))

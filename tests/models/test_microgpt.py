@@ -35,13 +35,13 @@ LOGITS = json.loads((ROOT / "tests/data/microgpt_logits.json").read_text("utf-8"
 """After 40 held-out names, by a copy of microgpt that was given the recorded numbers of seed 0; `made` says which."""
 
 
-def test_the_logits_are_those_of_microgpt_itself():
+def test_logits_equal_microgpts():
     assert len(LOGITS) == 40
     for name, logits in LOGITS.items():
         np.testing.assert_allclose(MODEL.trace(name)["logits"].value[-1], logits, rtol=0, atol=1e-12)
 
 
-def test_names_are_parted_by_name_and_none_is_in_both_parts():
+def test_held_out_names_are_disjoint():
     names, n = TASK.names, TASK.n_held_out
     assert (len(names), len(set(names)), n) == (29_494, 29_494, 2_949)
     letters = np.array([*TASK.letters, ""])
@@ -70,7 +70,7 @@ def pairs_loss(names, held_out):
     return -np.log(shares[tuple(pairs(held_out).T)]).mean()
 
 
-def test_what_its_loss_is_compared_with_is_measured():
+def test_yardsticks_are_measured():
     choice, names, n = MODELS["microgpt"], TASK.names, TASK.n_held_out
     expected = {"guessing": math.log(27), "pairs of letters": pairs_loss(names[n:], names[:n])}
     assert TASK.yardsticks == pytest.approx(expected)
@@ -95,7 +95,7 @@ def loss_with(model, change):
     return pytest.approx(np.mean(losses), abs=1e-4)
 
 
-def test_what_its_parts_do_is_measured():
+def test_ablations_are_measured():
     model, some = MODELS["microgpt"].at(2), TASK.held_out().picked(slice(0, N_SOME))
     for part, stage in (("attention", "output"), ("the MLP", "mlp")):
         assert measures(without_part(model, part), some)["loss"] == loss_with(model, Change(stage, (None,), 0.0))
@@ -117,7 +117,7 @@ def test_what_its_parts_do_is_measured():
 
 
 @pytest.mark.slow
-def test_what_is_recorded_of_its_parts_is_measured_again():
+def test_recorded_ablations_are_reproduced():
     measured, kept = measure_parts(MODELS["microgpt"].at(2)), recorded_parts()[2]
     assert [measured["loss"], *measured["muted"].values()] == pytest.approx(
         [kept["loss"], *kept["muted"].values()], abs=2e-4
@@ -129,7 +129,7 @@ def test_what_is_recorded_of_its_parts_is_measured_again():
         assert one["looks"].keys() == other["looks"].keys()
 
 
-def test_trained_on_is_said_of_the_names_that_were_drawn_and_of_no_other():
+def test_trained_on_means_drawn():
     choice, listed = MODELS["microgpt"], TASK.names[TASK.n_held_out :]
     own = len(choice.seeds) - 1
     _, *drawn = batches(OWN_MICROGPT, 0)
@@ -151,7 +151,7 @@ def test_trained_on_is_said_of_the_names_that_were_drawn_and_of_no_other():
 
 
 @pytest.mark.slow
-def test_it_says_names_never_seen_better_than_pairs_of_letters():
+def test_it_beats_pairs_of_letters():
     names, n = TASK.names, TASK.n_held_out
     pairs = pairs_loss(names[n:], names[:n])
     assert pairs == pytest.approx(2.451, abs=5e-4)
@@ -168,7 +168,7 @@ def test_it_says_names_never_seen_better_than_pairs_of_letters():
 
 
 @of_each("case", [("Éliza", "eliza"), ("ZOË", "zoe"), ("a n n", "ann"), ("", ""), ("e\u0301va", "eva")])
-def test_capitals_and_accents_are_read_as_small_letters(case):
+def test_capitals_and_accents_are_folded(case):
     typed, read_as = case
     assert MODEL.tokens(typed) == ("BOS", *read_as)
     notes = " ".join(TASK.notes(typed))
@@ -177,7 +177,7 @@ def test_capitals_and_accents_are_read_as_small_letters(case):
 
 
 @of_each("case", [("anna3", "“3”"), ("mary-ann", "“-”"), ("ßa", "“ß”"), ("a" * 16, "at most 15 tokens")])
-def test_what_it_cannot_read_is_named(case):
+def test_unreadable_letters_are_named(case):
     typed, named = case
     with pytest.raises(SettingsError, match=named):
         MODEL.trace(typed)
@@ -198,7 +198,7 @@ def model_of(parts):
     return read(json.dumps(parts).encode())
 
 
-def test_a_microgpt_of_ones_own_is_read_and_written_back(tmp_path):
+def test_own_microgpt_round_trips(tmp_path):
     (tmp_path / "microgpt.json").write_text(json.dumps(own()))
     model = microgpt(tmp_path / "microgpt.json")
     assert (model.d_model, model.n_heads, len(model.layers), model.longest, model.n_neurons) == (12, 3, 2, 9, 48)
@@ -218,7 +218,7 @@ def ran(trace, folder):
     return done.stdout
 
 
-def test_the_same_in_microgpts_own_python_agrees(tmp_path):
+def test_own_python_agrees(tmp_path):
     tied = own(n_layer=1, activation="relu2")
     del tied["state_dict"]["lm_head"]
     for trace in (
@@ -237,7 +237,7 @@ def test_the_same_in_microgpts_own_python_agrees(tmp_path):
 @of_each(
     "letters", {"Hebrew": "אבגד", "Arabic": "ابتث", "spaces": " \tab", "look-alikes": "Å\u212bab", "marks": "e\u0301é␣"}
 )
-def test_letters_of_any_script_agree_in_microgpts_own_python(letters, tmp_path):
+def test_any_script_agrees(letters, tmp_path):
     text = letters[::-1] + letters[1]
     trace = model_of(own(letters=letters, n_layer=1)).trace(text)
     assert len(trace.labels["token"]) == len(text) + 1
@@ -248,7 +248,7 @@ MISTAKES = json.loads((ROOT / "tests/data/microgpt_mistakes.json").read_text("ut
 
 
 @of_each("mistakes", MISTAKES)
-def test_no_mistake_in_microgpts_own_python_agrees(mistakes, tmp_path, monkeypatch):
+def test_mistakes_are_found(mistakes, tmp_path, monkeypatch):
     """In this process: `ran` has shown that the script needs no package."""
     monkeypatch.chdir(tmp_path)
     trace = model_of(own()).trace("zyxxé")
@@ -337,7 +337,7 @@ WAYS = [(activation, norm) for activation in ("relu", "relu2", "gelu") for norm 
 
 
 @of_each("way", WAYS)
-def test_a_state_file_is_read_with_its_activation_and_norm_and_its_check_compared(way):
+def test_state_file_check_is_compared(way):
     activation, norm = way
     logits = looped(own(), "zyé", activation, norm)[-1]
     model = model_of(own(activation=activation, norm=norm, check=[list("zyé"), logits]))
@@ -349,7 +349,7 @@ def test_a_state_file_is_read_with_its_activation_and_norm_and_its_check_compare
 
 
 @of_each("way", WAYS[1:])
-def test_a_model_that_is_read_as_another_one_than_wrote_it_is_refused_and_the_way_named(way):
+def test_wrong_activation_or_norm_is_named(way):
     activation, norm = way
     check = [list("zyé"), looped(own(), "zyé", activation, norm)[-1]]
     with pytest.raises(OwnArraysError, match=f"They agree with activation {activation} and norm {norm}: write that"):
@@ -359,7 +359,7 @@ def test_a_model_that_is_read_as_another_one_than_wrote_it_is_refused_and_the_wa
         model_of(own(activation=activation, norm=norm, check=other))
 
 
-def test_the_lines_that_write_a_state_file_write_one_that_agrees(tmp_path):
+def test_saving_snippet_round_trips(tmp_path):
     """They run after a microgpt of lists, whose numbers have `data` as its values do."""
 
     class Value(float):
@@ -381,7 +381,7 @@ SPACED = "a b\u00c5\u212b\tc"
 
 
 @of_each("text", ["a ", " ", "  ab ", "\u212ba\u00c5", "a\tb\t", SPACED])
-def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
+def test_every_letter_is_a_token(text):
     """Typed, in an address, written on, taken away, swapped and cut: nothing is dropped."""
     model = model_of(own(letters="".join(dict.fromkeys(SPACED))))
     tab = Session(Scene(source=OWN_MODEL, upload=Built(model), sentence=text), uploads={OWN_MODEL: Built(model)})
@@ -409,7 +409,7 @@ def test_letters_are_tokens_one_by_one_spaces_and_look_alikes_too(text):
     "wrong",
     json.loads((ROOT / "tests/data/wrong_state_files.json").read_text("utf-8")),
 )
-def test_what_is_wrong_with_a_state_file_is_said_in_a_sentence(wrong):
+def test_wrong_state_file_is_explained(wrong):
     """Each is the parts of a file, of which matrices are changed by name; null is left out."""
     parts, message = wrong
     if "changed" in parts:
@@ -420,26 +420,26 @@ def test_what_is_wrong_with_a_state_file_is_said_in_a_sentence(wrong):
 
 
 @of_each("written", [b"", b"{", b"[" * 100_000, b"\xff\xfe", b"nonsense"])
-def test_what_is_no_json_is_said_to_be_none(written):
+def test_non_json_is_refused(written):
     with pytest.raises(OwnArraysError, match="no JSON"):
         read(written)
 
 
-def test_a_whole_number_of_more_digits_than_python_reads_is_no_finite_number():
+def test_huge_integer_is_refused():
     written = json.dumps(own()).encode()
     first = re.search(rb"-?\d+\.\d+(e-?\d+)?", written)
     with pytest.raises(OwnArraysError, match=r"wte must hold finite numbers; got inf\."):
         read(written[: first.start()] + b"9" * 5000 + written[first.end() :])
 
 
-def test_a_file_of_more_values_than_the_largest_model_has_is_not_read():
+def test_too_many_values_are_refused():
     largest = own(n_embd=64, n_head=8, n_layer=4, block_size=32, letters="".join(map(chr, range(300, 427))))
     assert sum(each.size for each in model_of(largest).arrays.values()) == MAX_NUMBERS
     with pytest.raises(OwnArraysError, match=r"at most 215,040 numbers; this one has 1,000,001 values"):
         read(b"[" + b"0," * 1_000_000 + b"0]")
 
 
-def test_a_file_that_is_too_large_is_not_read(tmp_path):
+def test_too_large_file_is_refused(tmp_path):
     (tmp_path / "large.json").write_bytes(b" " * (8 * 2**20 + 1))
     with pytest.raises(OwnArraysError, match="at most 8,388,608 bytes"):
         microgpt(tmp_path / "large.json")
@@ -488,7 +488,7 @@ def of_token(stage, at):
     return [value[:, at].ravel() if stage.is_headed else value[at]]
 
 
-def test_each_stage_is_what_microgpt_has_under_the_name_that_is_said():
+def test_stages_match_microgpt_variables():
     said = dict(re.findall(r"^#   (\w+) +(\S+)$", SCRIPT, re.MULTILINE))
     assert len(said) == 27
     seen = watched(set(said.values()))

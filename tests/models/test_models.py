@@ -37,7 +37,7 @@ ASKING = [id for id, choice in MODELS.items() if not choice.task.is_open]
 
 
 @pytest.mark.parametrize("id", ASKING)
-def test_an_example_is_read_and_answered_rightly_by_what_was_trained_for_it(id):
+def test_examples_are_answered_rightly(id):
     for _, text in MODELS[id].examples:
         trace = model(id).trace(text)
         answers = [trace.label("answer", place) for place in trace["probabilities"].value.argmax(axis=-1)]
@@ -47,7 +47,7 @@ def test_an_example_is_read_and_answered_rightly_by_what_was_trained_for_it(id):
             assert all(right == answer for right, answer in known)
 
 
-def test_a_short_cut_is_right_about_the_first_noun_alone():
+def test_short_cut_knows_only_the_first_noun():
     found = {}
     for label, text in MODELS["short-cut"].examples:
         trace = model("short-cut").trace(text)
@@ -61,7 +61,7 @@ def test_a_short_cut_is_right_about_the_first_noun_alone():
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
-def test_a_batch_is_passed_on_as_each_of_its_texts_is(recipe):
+def test_batch_equals_single_texts(recipe):
     batch = recipe.task.held_out().picked(slice(-200, None))
     trained = recipe.untrained(0)
     together = forward_batch(stages_for(trained, batch), trained.arrays, batch)["probabilities"]
@@ -72,7 +72,7 @@ def test_a_batch_is_passed_on_as_each_of_its_texts_is(recipe):
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
-def test_what_a_batch_asks_has_the_right_answer_that_is_told_to_a_person(recipe):
+def test_batch_targets_match_right_answers(recipe):
     task = recipe.task
     if task.is_open:
         pytest.skip("nobody knows what comes next")
@@ -85,7 +85,7 @@ def test_what_a_batch_asks_has_the_right_answer_that_is_told_to_a_person(recipe)
 
 
 @pytest.mark.parametrize("recipe", REFERENCE, ids=lambda recipe: recipe.id)
-def test_what_is_held_out_is_in_no_batch(recipe):
+def test_held_out_texts_are_in_no_batch(recipe):
     trained_on = {tuple(row) for row in recipe.task.batch(np.random.RandomState(3), 4000).tokens.tolist()}
     held_out = {tuple(row) for row in recipe.task.held_out().tokens.tolist()}
     assert len(trained_on) == len(held_out) == (180 if recipe.id == "short-cut" else 360)
@@ -96,7 +96,7 @@ def test_what_is_held_out_is_in_no_batch(recipe):
     ("id", "text", "right"),
     json.loads((ROOT / "tests/data/right_answers.json").read_text("utf-8")),
 )
-def test_the_right_answer_is_known_for_texts_of_the_task_alone(id, text, right):
+def test_right_answer_is_known_only_for_task_texts(id, text, right):
     assert model(id).trace(text).origin.right[-1] == right
 
 
@@ -105,7 +105,7 @@ def answer(trace):
 
 
 @pytest.mark.parametrize("seed", range(4))  # the model of seed 4 says "animal" where it sees no noun that fits
-def test_without_the_word_it_looks_at_the_answer_changes(seed):
+def test_hiding_the_attended_word_changes_the_answer(seed):
     trace = MODELS["who-is-it"].at(seed).trace("the animal did not cross the street because it was too tired")
     place = int(trace["attention"].value[0, -1].argmax())
     assert answer(trace) == trace.labels["key"][place] == "animal"
@@ -113,7 +113,7 @@ def test_without_the_word_it_looks_at_the_answer_changes(seed):
     assert answer(hidden) != "animal"
 
 
-def test_the_order_of_words_is_seen_only_where_there_are_positions():
+def test_order_matters_only_with_positions():
     texts = [
         f"the {first} did not cross the {second} because it was too wide"
         for first, second in (("dog", "road"), ("road", "dog"))
@@ -124,7 +124,7 @@ def test_the_order_of_words_is_seen_only_where_there_are_positions():
     assert answer(seeing[0]) == "dog" != answer(seeing[1])
 
 
-def test_words_are_read_in_any_case_and_letters_need_no_space():
+def test_words_are_read_in_any_case():
     assert model("who-is-it").tokens("The ANIMAL\n was\ttired") == ("the", "animal", "was", "tired")
     assert model("mirror").tokens("12 345678") == tuple("12345678")
     assert model("recall").tokens("G5d6 g") == tuple("g5d6g")
@@ -150,7 +150,7 @@ def test_words_are_read_in_any_case_and_letters_need_no_space():
         ("by-hand", "a" * 16, "at most 15 tokens"),
     ],
 )
-def test_a_text_that_is_none_is_answered_with_help(id, text, says):
+def test_unreadable_text_gets_help(id, text, says):
     with pytest.raises(SettingsError, match=re.escape(says)):
         model(id).trace(text)
 
@@ -163,14 +163,14 @@ def test_a_text_that_is_none_is_answered_with_help(id, text, says):
         (0, -1, "checkpoint must be a whole number from 0 to 11; got -1."),
     ],
 )
-def test_a_training_that_is_not_there_is_answered_with_help(seed, place, says):
+def test_unknown_checkpoint_gets_help(seed, place, says):
     with pytest.raises(SettingsError, match=re.escape(says)):
         MODELS["who-is-it"].at(seed, place)
     with pytest.raises(SettingsError, match=re.escape(says)):
         MODELS["who-is-it"].training_data(seed, place)
 
 
-def test_a_pass_says_where_its_parameters_are_from():
+def test_pass_states_its_parameters_origin():
     for id, seed, place in CHECKPOINTS:
         trace = MODELS[id].at(seed, place).trace(MODELS[id].examples[0][1])
         expected = "built" if id == "by-hand" else "learnt" if place else "drawn"
@@ -186,7 +186,7 @@ def test_a_pass_says_where_its_parameters_are_from():
         }
 
 
-def test_what_a_model_brings_with_it_is_said():
+def test_model_is_described():
     assert {id: MODELS[id].given for id in ("who-is-it", "recall", "by-hand")} == {
         "who-is-it": "d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions",
         "recall": "d_model 16, 2 layers, 1 head in each, a residual stream, a causal mask, positions for 9 tokens",
@@ -198,7 +198,7 @@ def test_what_a_model_brings_with_it_is_said():
 
 
 @pytest.mark.parametrize("place", [0, 5, 11])
-def test_the_table_of_kinds_is_that_of_its_checkpoint(place):
+def test_kinds_table_equals_the_matrices(place):
     """Adjective by adjective and noun by noun, from the matrices alone."""
     choice = MODELS["who-is-it"]
     model, shown = choice.at(0, place), choice.training_data(0, place)["kinds"]
@@ -218,7 +218,7 @@ SEEDS = [(id, seed) for id, recipe in ASKING_RECIPES.items() for seed in range(r
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
-def test_the_slope_of_the_loss_along_every_parameter_equals_central_differences(recipe):
+def test_loss_gradients_are_central_differences(recipe):
     small = replace(recipe, d_model=recipe.n_heads + 2 * (recipe.n_heads == 1), n_neurons=min(recipe.n_neurons, 5))
     small = replace(small, spread=recipe.spread and 0.5).untrained(5)
     batch = recipe.task.batch(np.random.RandomState(1), 4)
@@ -238,7 +238,7 @@ def test_the_slope_of_the_loss_along_every_parameter_equals_central_differences(
 
 
 @pytest.mark.parametrize("id", ["mirror", "at-it", "short-cut"])
-def test_training_again_reaches_what_is_recorded(id):
+def test_training_repeats_the_recording(id):
     """Of those that take the least; what all have learnt is measured again in every checkpoint."""
     recipe = RECIPES[id]
     *_, trained = train(recipe, 0)
@@ -251,7 +251,7 @@ def test_training_again_reaches_what_is_recorded(id):
 
 
 @pytest.mark.parametrize(("id", "seed"), SEEDS)
-def test_every_checkpoint_does_on_held_out_texts_what_is_recorded(id, seed):
+def test_checkpoints_match_their_recorded_figures(id, seed):
     choice, held_out = MODELS[id], RECIPES[id].task.held_out()
     curve = {step: figures for step, *figures in choice.curve(seed)}
     assert list(choice.checkpoints(seed)) == list(RECIPES[id].checkpoints)
@@ -265,7 +265,7 @@ def test_every_checkpoint_does_on_held_out_texts_what_is_recorded(id, seed):
 
 
 @pytest.mark.parametrize(("id", "seed"), SEEDS)
-def test_how_many_held_out_texts_came_up_in_training_is_recorded(id, seed):
+def test_held_out_overlap_is_recorded(id, seed):
     task, data = RECIPES[id].task, MODELS[id].training_data(seed, None)
     random = stream(f"{id}, batches", seed)
     task.batch(random, 1)  # of which the graph is made
@@ -276,7 +276,7 @@ def test_how_many_held_out_texts_came_up_in_training_is_recorded(id, seed):
 
 
 @pytest.mark.parametrize(("id", "seed"), SEEDS)
-def test_what_is_seen_at_the_end_of_every_training(id, seed):
+def test_trained_patterns(id, seed):
     data = MODELS[id].training_data(seed, None)
     first, *others = [pattern["value"] for pattern in data["patterns"]]
     assert data["curve"][-1][2] >= 0.9998
@@ -292,7 +292,7 @@ def test_what_is_seen_at_the_end_of_every_training(id, seed):
         assert first == pytest.approx(others[0], abs=0.05)
 
 
-def test_the_short_cut_is_right_about_few_sentences_of_the_other_kind():
+def test_short_cut_fails_on_other_sentences():
     task, model = RECIPES["short-cut"].task, MODELS["short-cut"].at(0, None)
     others = task.second_nouns()
     assert len(others.tokens) == 360
@@ -300,12 +300,12 @@ def test_the_short_cut_is_right_about_few_sentences_of_the_other_kind():
     assert measures(model, others)["accuracy"] < 0.1
 
 
-def test_digits_are_not_mirrored_without_positions():
+def test_mirror_needs_positions():
     *_, blind = train(replace(RECIPES["mirror"], n_places=0), 0)
     assert measures(blind, RECIPES["mirror"].task.held_out())["accuracy"] < 0.35
 
 
-def test_what_is_recorded_is_the_training_of_each_seed_as_it_is_kept(tmp_path, monkeypatch):
+def test_recording_equals_training(tmp_path, monkeypatch):
     monkeypatch.setattr(trained, "FOLDER", tmp_path)
     monkeypatch.setattr(trained, "CURVE_POINTS", 5)
     recipe = replace(RECIPES["mirror"], checkpoints=(0, 3, 20), seeds=2)
@@ -323,7 +323,7 @@ def test_what_is_recorded_is_the_training_of_each_seed_as_it_is_kept(tmp_path, m
             assert curve[step] == [found["loss"], found["accuracy"]]
 
 
-def test_the_loss_and_the_accuracy_are_of_what_is_asked_alone():
+def test_loss_and_accuracy_count_targets_only():
     probabilities = np.array([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]], [[0.0, 1.0, 0.0], [0.25, 0.25, 0.5]]])
     batch = Batch(None, np.array([[1, 2], [0, 0]]), np.array([[True, True], [False, True]]))
     assert loss(probabilities, batch) == pytest.approx(-(math.log(0.3) + math.log(0.8) + math.log(0.25)) / 3)
@@ -332,7 +332,7 @@ def test_the_loss_and_the_accuracy_are_of_what_is_asked_alone():
     assert loss(probabilities, impossible) == pytest.approx(-math.log(np.finfo(float).tiny))
 
 
-def test_adam_moves_a_parameter_as_published():
+def test_adam_follows_the_paper():
     """Algorithm 1 of Kingma and Ba 2015, in Python floats; the rate rises in 20 steps and falls in the last quarter."""
     rates = [0.1 * min(1, step / 20, (101 - step) / 25) for step in range(1, 101)]
     adam, found = Adam(0.1, 100), {"w": np.array([1.0])}

@@ -38,7 +38,7 @@ def installed(wheel, tmp_path_factory):
     return folder / "bin" / "attnviz"
 
 
-def test_the_wheel_holds_what_runs_and_nothing_else(wheel):
+def test_wheel_contents(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     package = {path for path in ROOT.glob("attnviz/**/*") if path.is_file() and path.suffix != ".pyc"}
     app = [ROOT / "app.py", ROOT / ".streamlit" / "config.toml", *ROOT.glob("pages/*.py")]
@@ -49,7 +49,7 @@ def test_the_wheel_holds_what_runs_and_nothing_else(wheel):
 
 
 @pytest.mark.slow
-def test_the_command_starts_in_an_empty_folder(installed, tmp_path):
+def test_command_starts_in_an_empty_folder(installed, tmp_path):
     resource = pytest.importorskip("resource")
     port = free_port()
     address = f"http://127.0.0.1:{port}"
@@ -85,7 +85,7 @@ def served(monkeypatch):
     return start
 
 
-def test_it_listens_to_this_machine_alone_unless_told_otherwise(served):
+def test_listens_locally_by_default(served):
     found = []
     options = served(serve=lambda listening: found.append(listening.getsockname()))
     assert options == settings() | {"server.port": found[0][1]}
@@ -97,7 +97,7 @@ def test_it_listens_to_this_machine_alone_unless_told_otherwise(served):
     assert options["browser.gatherUsageStats"] is False
 
 
-def test_it_sends_each_part_of_an_answer_at_once(served):
+def test_nagle_is_off(served):
     """Otherwise one part waits until the one before is acknowledged, 40 ms on a busy connection."""
     found = []
 
@@ -109,7 +109,7 @@ def test_it_sends_each_part_of_an_answer_at_once(served):
     assert found[0]
 
 
-def test_where_a_port_is_taken_the_next_is_used_unless_that_one_was_asked_for(served, monkeypatch):
+def test_taken_port_moves_to_the_next(served, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         monkeypatch.setattr("attnviz.app.command.PORTS", (taken, free_port()))
@@ -121,14 +121,14 @@ def test_where_a_port_is_taken_the_next_is_used_unless_that_one_was_asked_for(se
 @pytest.mark.parametrize(
     ("address", "said"), [("127.0.0.1", "127.0.0.1"), ("localhost", "localhost"), ("::1", "[::1]")]
 )
-def test_it_says_where_it_is(served, capsys, monkeypatch, address, said):
+def test_prints_its_address(served, capsys, monkeypatch, address, said):
     here = socket.create_server(("127.0.0.1", 0))  # not every machine has the others
     monkeypatch.setattr("attnviz.app.command.listener", lambda address, ports: here)
     port = served("--address", address)["server.port"]
     assert capsys.readouterr().out == f"attnviz is at http://{said}:{port}\n"
 
 
-def test_it_answers_under_the_names_that_were_allowed(served):
+def test_allowed_hosts(served):
     names = ["attnviz.example.edu", "attention.example.edu"]
     options = served("--address", "0.0.0.0", "--allow-host", names[0], "--allow-host", names[1])
     assert options["server.allowedHosts"] == names
@@ -136,16 +136,16 @@ def test_it_answers_under_the_names_that_were_allowed(served):
 
 
 @pytest.mark.parametrize("pattern", ["*", "*.example.edu"])
-def test_a_pattern_of_names_is_no_address_to_print(served, pattern):
+def test_host_pattern_is_not_printed(served, pattern):
     assert "*" not in served("--address", "0.0.0.0", "--allow-host", pattern)["browser.serverAddress"]
 
 
-def test_no_server_elsewhere_is_asked_for_our_address(served):
+def test_no_outside_server_is_asked_for_our_address(served):
     """Without the name of this machine, Streamlit asks for it when it listens to everyone."""
     assert "browser.serverAddress" in served("--address", "0.0.0.0")
 
 
-def test_every_setting_is_one_that_streamlit_has():
+def test_settings_exist_in_streamlit():
     """Options hidden from the help may vanish in an upgrade."""
     unknown = {name for name in settings() if name not in streamlit.config._config_options_template}
     assert unknown == set()

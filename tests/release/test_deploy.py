@@ -75,7 +75,7 @@ def asked(address, data=None, **headers):
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd here")
-def test_systemd_takes_the_unit_and_finds_it_hardened(tmp_path):
+def test_systemd_unit_is_hardened(tmp_path):
     unit = (ROOT / "deploy/systemd/attnviz@.service").read_text("utf-8")
     assert "/opt/attnviz/bin/attnviz " in unit
     (tmp_path / "attnviz@.service").write_text(unit.replace("/opt/attnviz/bin/attnviz", sys.executable))
@@ -86,7 +86,7 @@ def test_systemd_takes_the_unit_and_finds_it_hardened(tmp_path):
         assert (done.returncode, "attnviz@" in done.stderr) == (0, False), done.stdout + done.stderr
 
 
-def test_what_is_not_for_the_public_is_refused(site):
+def test_private_paths_are_refused(site):
     for path in ("_stcore/metrics", "_stcore//metrics", "_stcore/agent/openapi.json", "_stcore/upload_file/a/b"):
         status, _, body = asked(f"{site.address}/{path}")
         assert (status, b"nginx" in body) == (404, True), f"{path} reached the app"
@@ -94,7 +94,7 @@ def test_what_is_not_for_the_public_is_refused(site):
     assert asked(f"{site.address}/_stcore/health")[0] == 200
 
 
-def test_a_browser_is_given_one_seat_and_stays_with_one_process(site):
+def test_cookie_keeps_one_process(site):
     _, headers, _ = asked(site.address)
     seat = re.match("attnviz_seat=[0-9a-f]{32}", headers["Set-Cookie"])[0]
     assert "Set-Cookie" not in asked(site.address, Cookie=seat)[1]
@@ -107,7 +107,7 @@ def test_a_browser_is_given_one_seat_and_stays_with_one_process(site):
     assert len(set(site.answering("/", first + 32)[first + 8 :])) == 2, "24 who come anew are not all sent to one"
 
 
-def test_without_cookies_a_session_and_what_is_done_in_it_have_one_process(site):
+def test_user_agent_keeps_one_process_without_cookies(site):
     paths = ("/actions", "/arrays", "/_stcore/stream")
     seats = []
     for browser in range(12):
@@ -119,7 +119,7 @@ def test_without_cookies_a_session_and_what_is_done_in_it_have_one_process(site)
     assert len(set.union(*seats)) == 2, "12 browsers are not all sent to one"
 
 
-def test_only_over_https_is_a_seat_kept_within_another_site(site):
+def test_cross_site_cookie_needs_https(site):
     there = asked(site.address, **{"X-Forwarded-Proto": "https"})[1]
     assert there["Set-Cookie"].endswith("HttpOnly; SameSite=None; Secure; Partitioned")
     assert there["Strict-Transport-Security"]
@@ -136,7 +136,7 @@ def streamlits(site):
 @pytest.mark.parametrize(
     "path_of", [streamlits, lambda _: SCRIPTS["component"].path.lstrip("/")], ids=["Streamlit's", "ours"]
 )
-def test_scripts_are_compressed_once_and_kept_for_a_year(site, path_of):
+def test_scripts_are_compressed_and_cached(site, path_of):
     path = path_of(site)
     status, headers, plain = asked(f"{site.address}/{path}")
     assert (status, headers["Content-Encoding"]) == (200, None)
@@ -149,14 +149,14 @@ def test_scripts_are_compressed_once_and_kept_for_a_year(site, path_of):
     assert site.answering(f"/{path}", 2).count("-") == 1, "the second time, nobody was asked for it"
 
 
-def test_a_moment_of_a_lesson_is_the_same_from_every_process(site):
+def test_moment_is_the_same_from_every_process(site):
     address, moment = site.address, "/moment?lesson=who-is-it&moment=2"
     answers = {asked(f"{address}{moment}", **{"User-Agent": f"visitor {n}"})[2] for n in range(8)}
     assert len(answers) == 1, "the parameters reach the app, and all say the same"
     assert json.loads(answers.pop())["title"] == LESSONS["who-is-it"].moment[1].title != ""
 
 
-def test_whatever_reaches_the_app_is_limited():
+def test_every_proxied_path_is_limited():
     public = (ROOT / "deploy/nginx/nginx.conf").read_text("utf-8").partition("listen 127.0.0.1:8480")[0]
     locations = re.findall(r"location ([^{]+) \{(.*?)\}", public, re.DOTALL)
     reaching = {path: body for path, body in locations if "proxy_pass" in body}
@@ -164,7 +164,7 @@ def test_whatever_reaches_the_app_is_limited():
     assert [path for path, body in reaching.items() if "limit_req zone=" not in body] == []
 
 
-def test_what_is_done_in_a_viewer_reaches_the_process_that_has_its_tab(site):
+def test_actions_reach_the_tabs_process(site):
     async def done():
         for _ in range(8):  # two processes: a seat led to the right one by chance once in 256
             async with Visitor(f"{site.address}/walkthrough{at(**ADDRESS)}") as visitor:
@@ -203,7 +203,7 @@ class Phone:
             yield (json.loads(line[6:]) for line in stream if line.startswith(b"data: "))
 
 
-def test_a_class_hears_each_thing_at_once(site):
+def test_class_events_arrive_at_once(site):
     phone = Phone(site.address)  # of one seat, and so of one process, as rooms are in its memory
     made = phone.told(do="make")
     phone.code = made["code"]
@@ -225,14 +225,14 @@ def test_a_class_hears_each_thing_at_once(site):
     assert json.loads(gzip.decompress(packed[2]))["question"] is None
 
 
-def test_nobody_guesses_more_codes_by_naming_other_networks(site):
+def test_forged_networks_raise_no_limit(site):
     begun, n_guesses = time.monotonic(), 42
     for n in range(n_guesses):
         asked(f"{site.address}/room?room=BBBBBB", b'{"do": "join"}', **ONE_SEAT, **{"X-Forwarded-For": f"192.0.2.{n}"})
     assert time.monotonic() - begun >= (n_guesses - 30) / 9, "30 at once, then 9 a second"
 
 
-def test_a_lost_process_loses_no_class_and_no_answer(nginx, tmp_path):
+def test_lost_process_keeps_class_and_answers(nginx, tmp_path):
     needed("redis")
     if not shutil.which("redis-server"):
         absent("a class on two processes not tested: no redis-server (Debian: apt-get install redis-server)")
@@ -252,7 +252,7 @@ def test_a_lost_process_loses_no_class_and_no_answer(nginx, tmp_path):
         assert phone.told(made["key"], do="move", at="model=who-is-it")["number"] == 2, "and so is the speaker"
 
 
-def test_of_messages_to_a_class_nginx_takes_as_much_as_the_app(site):
+def test_nginx_room_limits_equal_the_apps(site):
     for most, key in ((MAX_BYTES, {}), (MAX_SPEAKER_BYTES, {"X-Room-Key": "none"})):
         status, _, body = asked(f"{site.address}/room", data=b"0" * most, **key)
         assert status in (400, 413)
@@ -289,7 +289,7 @@ def process(is_lost):
     return Process
 
 
-def test_an_act_with_which_a_process_is_lost_is_asked_of_another(nginx, tmp_path):
+def test_action_of_a_lost_process_is_retried(nginx, tmp_path):
     answering, lost = processes = process(is_lost=False), process(is_lost=True)
     with contextlib.ExitStack() as started:
         servers = [started.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), each)) for each in processes]
@@ -304,7 +304,7 @@ def test_an_act_with_which_a_process_is_lost_is_asked_of_another(nginx, tmp_path
     assert answering.actions[-1:] == lost.actions, "it was read by both"
 
 
-def test_of_acts_nginx_takes_as_much_as_the_app(site):
+def test_nginx_action_limits_equal_the_apps(site):
     assert asked(f"{site.address}/actions", data=b"0" * MAX_ACTIONS_BYTES)[0] == 400, "the app was asked, and read it"
     status, _, body = asked(f"{site.address}/actions", data=b"0" * (MAX_ACTIONS_BYTES + 4_000))
     assert (status, b"nginx" in body) == (413, True)
@@ -314,13 +314,13 @@ def test_of_acts_nginx_takes_as_much_as_the_app(site):
     assert asked(f"{site.address}/walkthrough?", data=b"0" * 17_000)[0] == 413, "elsewhere nobody has that much to say"
 
 
-def test_the_longest_address_fits(site):
+def test_longest_address_fits(site):
     longest = quote("語" * MAX_CHARACTERS)
     assert asked(f"{site.address}/walkthrough?sentence={longest}&context={longest}")[0] == 200
 
 
 @pytest.mark.browser
-def test_a_lost_process_loses_nothing(site, browser):
+def test_lost_process_loses_nothing(site, browser):
     context = browser.new_context()
     own, page = context.new_page(), context.new_page()
     own.goto(f"{site.address}/your_own_numbers")
@@ -380,7 +380,7 @@ def _seen(page):
     }
 
 
-def test_no_log_holds_what_people_typed(site):
+def test_logs_hold_nothing_typed(site):
     """Not even when no process answers, which nginx would log together with the address that was asked for."""
     assert asked(f"{site.address}/walkthrough?sentence={quote(WORDS)}")[0] == 200
     for process in site.processes.values():

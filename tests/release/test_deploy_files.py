@@ -30,7 +30,7 @@ def port_of_image():
     return re.search(r"^EXPOSE (\d+)", (DEPLOY / "Dockerfile").read_text("utf-8"), re.MULTILINE)[1]
 
 
-def test_compose_names_what_it_has():
+def test_compose_is_consistent():
     (found,) = documents("compose.yaml")
     services = found["services"]
     processes = [name for name, each in services.items() if each.get("image") == "attnviz"]
@@ -49,7 +49,7 @@ def test_compose_names_what_it_has():
         assert (DEPLOY / volume.split(":")[0]).is_file(), volume
 
 
-def test_kubernetes_names_what_it_has():
+def test_kubernetes_is_consistent():
     found = {(each["kind"], each["metadata"]["name"]): each for each in documents("kubernetes.yaml")}
     processes = found.pop(("ConfigMap", "attnviz-processes"))["data"]["attnviz-processes.conf"]
     found = {name: each["spec"] for name, each in found.items()}

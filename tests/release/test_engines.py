@@ -47,7 +47,7 @@ def engine(request, tmp_path_factory):
 SEEN_IN_FILE = in_page("seen_in_file.js")
 
 
-def test_a_page_opened_as_a_file_steps_picks_and_presents_and_says_what_it_can_not(engine, tmp_path):
+def test_file_works_in_every_engine(engine, tmp_path):
     file, trace = tmp_path / "a page.html", trace_of(Settings(SENTENCE))
     assert page(trace, file) == file.stat().st_size
     row = [short(each) for each in trace["scores"].value[0, 1]]
@@ -79,7 +79,7 @@ def test_a_page_opened_as_a_file_steps_picks_and_presents_and_says_what_it_can_n
 
 
 @pytest.mark.parametrize("engine", ["firefox", "webkit", "chromium"], indirect=True, scope="module")
-def test_every_step_a_number_set_by_hand_and_presenting(engine, server):
+def test_every_step_in_every_engine(engine, server):
     trace, headings = trace_of(Settings(SENTENCE)), set()
     engine.open(f"{server}/walkthrough{at(sentence=SENTENCE, route='every step')}")
     for number, step in enumerate(STEPS, 1):
@@ -138,7 +138,7 @@ def presented(engine, trace, number):
     shown(engine, trace, number)
 
 
-def test_each_kind_of_question_of_a_lesson_is_answered(engine, server):
+def test_every_question_kind_in_every_engine(engine, server):
     engine.open(f"{server}{at(lesson='who-is-it', moment=1)}")
     moment_is(engine, 1, 1)
     engine.read(f"{VIEWER}.querySelector('.choices button:nth-child(2)').click()")  # no Enter in headless Firefox

@@ -106,7 +106,7 @@ def rerun(query="", widgets=(), **state):
     return message.SerializeToString()
 
 
-def test_a_probe_starts_no_session(server):
+def test_health_check_starts_no_session(server):
     run(page_of(server))
     comes_to(lambda: server.fetch("/healthz"), "ok")
     before = server.files()
@@ -138,7 +138,7 @@ def wrong_states(visitor):
     yield arrays
 
 
-def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
+def test_wrong_widget_states_harm_nobody(server, bystander):
     async def send():
         async with server.visitor() as visitor:
             for states in wrong_states(visitor):
@@ -148,7 +148,7 @@ def test_states_of_any_widget_and_type_harm_nobody(server, bystander):
     run(send())
 
 
-def test_a_choice_is_heard_where_it_holds_an_option(server, bystander):
+def test_unknown_option_is_ignored(server, bystander):
     async def pick():
         async with Visitor(f"http://{server.host}/by_hand") as visitor:
             widgets = sorted(visitor.widgets().items())
@@ -165,7 +165,7 @@ def test_a_choice_is_heard_where_it_holds_an_option(server, bystander):
 HEAD = f"POST /actions HTTP/1.1\r\nX: {MARKER}\r\nHost: "
 
 
-def test_half_an_act_and_one_of_another_page_harm_nobody(server, bystander):
+def test_partial_or_foreign_actions_harm_nobody(server, bystander):
     for ending in ("Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\nzz", "Content-Length: -1\r\n\r\n"):
         with socket.create_connection(server.host.split(":")) as half:
             half.sendall(f"{HEAD}{server.host}\r\n{ending}".encode())
@@ -174,7 +174,7 @@ def test_half_an_act_and_one_of_another_page_harm_nobody(server, bystander):
             server.fetch("/actions", method="POST", data=json.dumps({"tab": MARKER}).encode(), headers=origin)
 
 
-def test_actions_of_any_kind_harm_nobody(server, bystander):
+def test_wrong_actions_harm_nobody(server, bystander):
     async def do():
         async with server.visitor("sentence=a+b") as visitor:
             before = visitor.query
@@ -205,7 +205,7 @@ def test_actions_of_any_kind_harm_nobody(server, bystander):
     ],
     ids=["empty", "random", "cut", "text", "fields", "large", "page", "fragment", "address", "doors", "git", "reruns"],
 )
-def test_messages_of_any_kind_harm_nobody(server, bystander, messages):
+def test_wrong_messages_harm_nobody(server, bystander, messages):
     async def send():
         visitor = server.visitor()
         await visitor.connect()
@@ -220,7 +220,7 @@ def test_messages_of_any_kind_harm_nobody(server, bystander, messages):
     run(send())
 
 
-def test_half_a_handshake_harms_nobody(server, bystander):
+def test_partial_handshake_harms_nobody(server, bystander):
     request = (
         f"GET /_stcore/stream?{MARKER} HTTP/1.1\r\nHost: {server.host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     )
@@ -229,7 +229,7 @@ def test_half_a_handshake_harms_nobody(server, bystander):
             half.sendall((request + ending).encode())
 
 
-def test_a_closed_tab_gives_its_files_back(server):
+def test_closed_tab_frees_its_files(server):
     async def visit():
         visitors = [server.visitor() for _ in range(8)]
         for each in visitors:
@@ -247,7 +247,7 @@ def test_a_closed_tab_gives_its_files_back(server):
     comes_to(lambda: server.files() <= before, True)
 
 
-def test_each_line_of_the_log_is_short(server):
+def test_log_lines_are_short(server):
     lines = server.log().splitlines()
     assert lines
     assert all(len(line) < 500 for line in lines), lines
@@ -276,7 +276,7 @@ def costly_file():
 @pytest.mark.slow
 @pytest.mark.parametrize("network", [STRANGER, HOG])
 @in_loop
-async def test_a_file_that_eight_tabs_send_again_and_again_keeps_a_stranger_waiting_for_one(address, network):
+async def test_eight_hogging_tabs_delay_a_stranger_by_one_file(address, network):
     file, statuses, may_end = costly_file(), [], threading.Event()
     answers = {each: next(iter(options)) for each, (_, options) in QUESTIONS.items()}
 

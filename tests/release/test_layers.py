@@ -68,36 +68,36 @@ def test_nothing_imports_torch():
     [("attnviz.", package_of, PACKAGES), ("attnviz.scene.", scene_package_of, SCENE_PACKAGES)],
     ids=["attnviz", "scene"],
 )
-def test_a_package_imports_only_from_itself_and_those_to_its_left(inside, package_of, order):
+def test_packages_import_only_to_the_left(inside, package_of, order):
     modules = {name for name in MODULES.keys() - ENTRY_POINTS if name.startswith(inside)}
     assert {package_of(module) for module in modules} == set(order)
     edges = {(module, each) for module in modules for each in ours(module) & modules}
     assert {edge for edge in edges if order.index(package_of(edge[1])) > order.index(package_of(edge[0]))} == set()
 
 
-def test_no_module_imports_its_importer():
+def test_no_import_cycles():
     assert "attnviz.core.operations" in MODULES
     TopologicalSorter({name: ours(name) - {name} for name in MODULES}).prepare()
 
 
-def test_the_core_imports_only_itself_and_numpy():
+def test_core_imports_only_numpy():
     core = [path for name, path in MODULES.items() if name.startswith("attnviz.core")]
     outside = {each.split(".")[0] for path in core for each in imported(path)} - {"attnviz"}
     assert outside <= {"numpy", *sys.stdlib_module_names}
 
 
-def test_in_the_browser_a_folder_imports_only_from_itself_and_those_to_its_left():
+def test_browser_folders_import_only_to_the_left():
     assert {path.parent.name for path in SCRIPTS} == set(BROWSER_FOLDERS)
     for path in SCRIPTS:
         for folder in re.findall(r'^import .* from "\.\./(\w+)/', path.read_text("utf-8"), re.M):
             assert BROWSER_FOLDERS.index(folder) < BROWSER_FOLDERS.index(path.parent.name), (path.name, folder)
 
 
-def test_no_two_modules_of_the_browser_share_a_name():
+def test_browser_module_names_are_unique():
     assert len({path.stem for path in SCRIPTS}) == len(SCRIPTS)
 
 
-def test_modules_of_the_browser_that_import_each_other_are_refused(tmp_path):
+def test_bundle_refuses_import_cycles(tmp_path):
     for name, other in ("ab", "ba"):
         text = f'import {{ {other} }} from "./{other}.js";\nexport function {name}() {{}}\n'
         (tmp_path / f"{name}.js").write_text(text, "utf-8")
@@ -105,12 +105,12 @@ def test_modules_of_the_browser_that_import_each_other_are_refused(tmp_path):
         bundle(tmp_path / "a.js")
 
 
-def test_only_the_interface_imports_streamlit():
+def test_only_app_imports_streamlit():
     others = {name for name in MODULES.keys() - ENTRY_POINTS if package_of(name) != "app"}
     assert {name for name in others if _mentions(MODULES[name], "streamlit", "attnviz.app")} == set()
 
 
-def test_nothing_in_app_could_lie_in_a_lower_package():
+def test_every_app_module_needs_streamlit():
     modules = {name for name in MODULES if re.match(r"attnviz\.app\.(?!scripts|log)", name)}
     assert {name for name in modules if not _mentions(MODULES[name], "streamlit", "attnviz.app")} == set()
 
@@ -119,7 +119,7 @@ def _mentions(path: Path, *packages: str) -> bool:
     return any(f"{module}.".startswith(f"{each}.") for module in imported(path) for each in packages)
 
 
-def test_a_fresh_process_imports_no_interface():
+def test_fresh_process_imports_no_interface():
     shown = "attnviz.show(attnviz.trace_of(attnviz.Settings('the cat')))._repr_html_()"
     code = f"import sys, attnviz; print(*sys.modules); {shown}; print(*sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
@@ -131,7 +131,7 @@ def test_a_fresh_process_imports_no_interface():
     assert not INTERFACE & {name.partition(".")[0] for name in later}
 
 
-def test_architecture_names_tests_and_modules_that_there_are():
+def test_architecture_names_existing_files():
     files = re.findall(r"`(\w+(?:/\w*)+(?:\.py|\.js)?)`", ARCHITECTURE)
     assert len(files) > 12
     assert [each for each in files if not any((ROOT / top / each).exists() for top in ("", "attnviz"))] == []

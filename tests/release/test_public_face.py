@@ -28,13 +28,13 @@ from attnviz.viewer.bundle import module
 MODULES = [each.name for each in pkgutil.walk_packages(attnviz.__path__, "attnviz.") if "__main__" not in each.name]
 
 
-def test_every_public_name_is_listed_and_there():
+def test_public_names_exist():
     assert set(attnviz.__all__) <= set(dir(attnviz))
     for name in attnviz.__all__:
         assert getattr(attnviz, name).__name__ == name
 
 
-def test_no_module_takes_the_place_of_a_public_name(tmp_path):
+def test_modules_shadow_no_public_name(tmp_path):
     """A module directly under the package that is imported later becomes an attribute of the package."""
     for each in MODULES:
         importlib.import_module(each)
@@ -49,18 +49,18 @@ def test_no_module_takes_the_place_of_a_public_name(tmp_path):
     assert ours.isdisjoint(each.split(".")[1] for each in MODULES)
 
 
-def test_the_command_says_its_version(capsys):
+def test_version_option(capsys):
     main(["--version"])
     assert capsys.readouterr().out == f"attnviz {attnviz.__version__}\n"
 
 
-def test_where_the_app_is_not_installed_the_command_says_what_to_install(monkeypatch):
+def test_command_without_app_says_what_to_install(monkeypatch):
     monkeypatch.setattr("attnviz.__main__.find_spec", lambda name: None if name == "plotly" else object())
     with pytest.raises(SystemExit, match=r"The app needs plotly; install it by: pip install 'attnviz\[app\]'"):
         main([])
 
 
-def test_without_the_app_a_pass_is_computed_compared_and_written(tmp_path):
+def test_core_works_without_the_app(tmp_path):
     code = """
 import sys
 from importlib.abc import MetaPathFinder
@@ -80,7 +80,7 @@ assert "iframe" in show(trace)._repr_html_()
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "cat.html")], check=True)
 
 
-def test_the_guide_to_a_new_operation_names_what_is_there():
+def test_contributing_names_existing_files():
     guide = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
     to_write = {"attnviz/core/operations/scores.py", "attnviz/explain/steps/scaling.py"}
     named = set(re.findall(r"`((?:attnviz|tests)/[\w/]+\.py)`", guide))
@@ -90,7 +90,7 @@ def test_the_guide_to_a_new_operation_names_what_is_there():
         assert re.search(rf"^(?:class )?{registry}\b", (ROOT / path).read_text("utf-8"), re.MULTILINE), registry
 
 
-def test_the_version_stands_alike_wherever_it_stands():
+def test_version_is_consistent():
     version = attnviz.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\n## {version}, " in (ROOT / "CHANGELOG.md").read_text("utf-8")
@@ -101,7 +101,7 @@ CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 @pytest.mark.parametrize("code", CODE, ids=lambda code: code.split()[1])
-def test_its_code_runs(code, capsys, tmp_path, monkeypatch):
+def test_readme_code_runs(code, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # for what it writes
     exec(compile(code, "README.md", "exec"), {})
     printed = capsys.readouterr().out
@@ -111,7 +111,7 @@ def test_its_code_runs(code, capsys, tmp_path, monkeypatch):
         assert printed.count("np.float64(0.0)") == len(MODELS["who-is-it"].task.answers) - 1
 
 
-def test_the_models_are_as_large_and_read_as_much_as_it_says():
+def test_readme_model_sizes():
     sizes = {name: sum(array.size for array in model.at(0).arrays.values()) for name, model in MODELS.items()}
     assert f"a model of {sizes['who-is-it']} numbers" in README
     longest = {name: model.at(0).longest for name, model in MODELS.items() if model.at(0).positions is not None}
@@ -121,7 +121,7 @@ def test_the_models_are_as_large_and_read_as_much_as_it_says():
         assert f"**{MODELS[name].title}**" in README
 
 
-def test_there_are_as_many_lessons_of_such_length_as_it_says():
+def test_readme_lesson_count():
     names = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     minutes = [each.minutes for each in LESSONS.values()]
     count = names[len(LESSONS)]
@@ -129,7 +129,7 @@ def test_there_are_as_many_lessons_of_such_length_as_it_says():
     assert f"{count} **lessons**, of {names[min(minutes)]} to {names[max(minutes)]} minutes each" in README
 
 
-def test_each_address_is_that_of_a_page_and_is_read_whole():
+def test_readme_addresses_open():
     addresses = re.findall(r"https://attnviz\.example\.edu/(\w+)\?([^\"]+)", README)
     assert addresses
     for page, parameters in addresses:
@@ -138,7 +138,7 @@ def test_each_address_is_that_of_a_page_and_is_read_whole():
         assert parse(ours).notices == ()
 
 
-def test_the_printed_numbers_are_counted_as_it_says():
+def test_readme_printed_numbers():
     every = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
     assert (
         f"They print {every.n_numbers:,} numbers. {every.n_to_the_digit:,} agree to the last digit: {every.n_inputs} "
@@ -156,28 +156,28 @@ LOCKED = dict(re.findall(r"^([\w.-]+)==(\S+)", LOCK, re.M))
 MADE = "made by deploy/lock, which makes it again"
 
 
-def test_the_package_and_a_clone_ask_for_the_same():
+def test_package_and_clone_require_the_same():
     cloned = {Requirement(line) for line in (ROOT / "requirements.txt").read_text("utf-8").splitlines()}
     assert {each for each in cloned if each.name != "pytest"} == set(RANGES), "pytest is for a clone alone"
 
 
-def test_without_the_app_numpy_and_what_writes_json_are_installed():
+def test_core_requires_numpy_and_msgspec():
     assert [each.name for each in CORE] == ["numpy", "msgspec"]
     assert {each.name for each in EXTRAS["app"]} == set(APP)
 
 
-def test_the_lock_is_within_the_ranges():
+def test_lock_is_within_ranges():
     for each in RANGES:
         assert each.name in LOCKED, MADE
         assert LOCKED[each.name] in each.specifier, f"{each.name} {LOCKED[each.name]}: the lock is {MADE}"
 
 
-def test_every_locked_package_has_its_hashes():
+def test_locked_packages_have_hashes():
     for entry in re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.M)[1:]:
         assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), entry
 
 
-def test_every_test_that_is_chosen_for_other_versions_is_there():
+def test_tests_in_ci_versions_exist():
     """The list is run before a release alone, so that no test of every day would miss a name."""
     listed = (ROOT / ".ci" / "versions").read_text("utf-8").partition("CHOSEN=(")[2].partition("\n)")[0]
     chosen = [each for line in listed.splitlines() if not line.lstrip().startswith("#") for each in line.split()]
@@ -195,7 +195,7 @@ SHOWING = [path.relative_to(ROOT) for path in ROOT.glob("attnviz/**/*.py") if ">
 
 
 @pytest.mark.parametrize("path", sorted(SHOWING), ids=str)
-def test_what_a_docstring_shows_comes_of_it(path):
+def test_docstring_examples_run(path):
     shown = importlib.import_module(".".join(path.with_suffix("").parts).removesuffix(".__init__"))
     found = doctest.testmod(shown, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert not found.failed
@@ -206,16 +206,16 @@ RUN = {path.stem for path in ROOT.glob("benchmarks/*.py") if "__main__" in path.
 
 
 @pytest.mark.parametrize("name", LISTED)
-def test_a_benchmark_can_be_imported(name):
+def test_benchmarks_import(name):
     if name in ("latency", "weight"):
         needed("playwright")
     assert callable(importlib.import_module(f"benchmarks.{name}").main)
 
 
-def test_a_visitor_has_as_many_templates_as_a_browser():
+def test_visitor_keeps_as_many_templates_as_a_browser():
     kept = re.search(r"MAX_TEMPLATES = (\d+)", module("templates").read_text("utf-8"))
     assert int(kept[1]) == visitor.MAX_TEMPLATES
 
 
-def test_the_readme_lists_every_benchmark():
+def test_readme_lists_every_benchmark():
     assert set(LISTED) == RUN

@@ -65,7 +65,7 @@ def box(locator):
 
 
 @pytest.mark.slow
-def test_layer_1_is_above_the_words_and_layer_2_below_them(opened):
+def test_layer_1_arcs_above_words_and_layer_2_below(opened):
     page = opened(model="recall", sentence=RECALL)
     assert drawn(page, BELOW) == {
         (8, key): (thick(share), "lit" if key == 5 else "") for key, share in enumerate(LAST[8]) if share
@@ -101,7 +101,7 @@ _PLACES = [f".viewer {each}" for each in ("button", "td", "th", ".matrix", ".ans
 
 
 @pytest.mark.parametrize(("address", "width"), [("?step=weighted-sum", 1366), ("", 760)])
-def test_nothing_at_all_moves_under_a_mouse_that_points_at_arcs(opened, address, width):
+def test_hover_on_arcs_moves_nothing(opened, address, width):
     page = opened(address)
     resized(page, width, 900)
     points = [middle for _, middle, _ in page.locator(".arcs:visible .target").evaluate_all(_POINTS)]
@@ -124,7 +124,7 @@ def test_nothing_at_all_moves_under_a_mouse_that_points_at_arcs(opened, address,
     ],
     ids=["one pass", "a muted head", "a pair", "two layers"],
 )
-def test_a_click_with_a_mouse_on_any_point_of_an_arc_opens_the_share_that_the_footer_names(opened, shown, steps):
+def test_click_on_arc_opens_its_weight(opened, shown, steps):
     page = opened(**shown)
     points = [point for all in page.locator(".thread .target").evaluate_all(_POINTS) for point in all]
     assert len(points) >= 12
@@ -139,7 +139,7 @@ def test_a_click_with_a_mouse_on_any_point_of_an_arc_opens_the_share_that_the_fo
     assert seen == steps
 
 
-def test_the_arcs_of_a_muted_head_are_dashed_and_nothing_moves(opened):
+def test_arcs_of_muted_head_are_dashed(opened):
     def seen(**shown):
         page = opened(**shown)
         dashed = page.locator(".thread .arc").evaluate_all(
@@ -159,7 +159,7 @@ def test_the_arcs_of_a_muted_head_are_dashed_and_nothing_moves(opened):
     shown=[(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (1280, 560, ""), (390, 844, "")],
 )
 @pytest.mark.slow
-def test_nothing_of_the_two_layers_overlaps_or_is_cut(opened, theme, shown):
+def test_two_layers_never_overlap(opened, theme, shown):
     width, height, address = shown
     page = opened(address, theme, model="recall", sentence=RECALL)
     tall = "auto" if width < 820 else f"{height - (0 if address else 80)}px"
@@ -186,7 +186,7 @@ def test_nothing_of_the_two_layers_overlaps_or_is_cut(opened, theme, shown):
         )
 
 
-def test_a_pass_without_purposes_names_its_layers_and_one_layer_is_drawn_above_alone(opened):
+def test_layers_without_purpose_are_numbered(opened):
     page = opened(trace=TRACES["two layers that learnt"])
     assert page.locator(".thread .purpose").all_inner_texts() == ["Layer 1", "Layer 2"]
     page = opened()
@@ -202,7 +202,7 @@ def sheet(opened, size, step, **address):
     return page
 
 
-def test_arcs_stand_above_the_words_of_the_sheet_once_the_shares_are_there(opened):
+def test_sheet_arcs_show_the_attention_weights(opened):
     size, strip = (1920, 1080), ".sheet .arcs"
     page = sheet(opened, size, "scaling")
     becomes(page, lambda: page.locator(strip).bounding_box() is not None, True)

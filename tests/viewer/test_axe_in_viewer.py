@@ -34,7 +34,7 @@ ALIKE = ("Tokens", "Scaling", "Concatenation")
 """Steps of which another one has all kinds of parts."""
 
 
-def test_axe_finds_nothing_in_any_view_and_none_scrolls_sideways(opened):
+def test_axe_finds_nothing_in_any_view(opened):
     for place, (address, shown) in enumerate(VIEWS):
         page = opened(address, **shown)
         page.evaluate("() => { document.querySelector('#other').hidden = true }")  # it lies over what is low
@@ -49,7 +49,7 @@ def test_axe_finds_nothing_in_any_view_and_none_scrolls_sideways(opened):
             assert violations_of_viewer(page) == [], (address, shown)
 
 
-def test_axe_finds_nothing_in_any_kind_of_step(opened):
+def test_axe_finds_nothing_in_any_step(opened):
     seen = {"Start", "Whole pass", *ALIKE}  # the first two are views; a second layer's steps look like the first's
     for shown in ({"sentence": "the cat sat", "d_model": "4", "mask": "causal", "positions": "sinusoidal"}, RECALL):
         page = opened(**shown)
@@ -80,7 +80,7 @@ _COLOURED = """(colours) => {
 }"""
 
 
-def test_buttons_are_24_pixels_high_in_a_low_window_too(opened):
+def test_buttons_are_24_pixels_high(opened):
     page = opened(at(step="qkv-2", view="sheet"), **RECALL)
     page.add_style_tag(content=".viewer { height: 34rem !important }")  # its least
     resized(page, 1366, 640)
@@ -92,7 +92,7 @@ def test_buttons_are_24_pixels_high_in_a_low_window_too(opened):
     assert page.locator(".sheet").evaluate("(box) => box.scrollHeight <= box.clientHeight")
 
 
-def test_pages_drawn_for_print_are_no_second_landmark(opened):
+def test_print_pages_add_no_landmark(opened):
     page = opened(at(view="sheet"), model="who-is-it")
     page.get_by_role("button", name="Print", exact=True).click()
     expect(page.get_by_role("dialog", name="Print")).to_be_visible()
@@ -106,7 +106,7 @@ def test_pages_drawn_for_print_are_no_second_landmark(opened):
     assert names == 1
 
 
-def test_a_file_that_is_presented_has_its_heading(offline):
+def test_presented_file_has_a_heading(offline):
     html = show(trace_of(Settings("the cat sat", d_model=4))).html
     page = offline(html, "#step=softmax&view=sheet&present=1")
     expect(page.locator(".viewer.presenting")).to_be_visible()

@@ -170,7 +170,7 @@ UNCOVERED = {"a word": {"scores"}, "a share": {"attention"}, "a number": {"atten
 
 
 @pytest.mark.parametrize("name", MOMENTS)
-def test_a_phone_shows_nothing_of_the_answer_before_the_speaker_does(page, name):
+def test_phone_hides_the_answer_until_shown(page, name):
     """What it draws is the same whatever is right, also for who has answered, and no covered number is in it."""
     sent = moment(*MOMENTS[name])
     question = sent["question"]
@@ -193,7 +193,7 @@ def foot(page, name):
     return page.locator(".class-foot").get_by_role("button", name=name)
 
 
-def test_a_number_is_pointed_at_and_that_is_taken_back_by_one_button(page):
+def test_confusion_button_toggles(page):
     sent = phone_shows(page, 3)
     asked, picked = sent["askedCell"], {"do": "point", "cell": "", "seat": "mine"}
     point = foot(page, "I don’t understand this")
@@ -204,7 +204,7 @@ def test_a_number_is_pointed_at_and_that_is_taken_back_by_one_button(page):
     assert posted == [picked | {"cell": asked}, picked] * 2
 
 
-def test_what_an_answer_is_read_off_is_pointed_at_once_it_is_shown_and_not_before(page):
+def test_answer_cell_is_pointable_once_shown(page):
     sent = phone_shows(page, 2)
     assert (sent["askedCell"], sent["answerCell"]) == (None, "scores[0,11,6]")
     expect(foot(page, "I don’t understand this")).to_be_hidden()
@@ -213,7 +213,7 @@ def test_what_an_answer_is_read_off_is_pointed_at_once_it_is_shown_and_not_befor
     assert page.evaluate("posted") == [{"do": "point", "cell": "scores[0,11,6]", "seat": "mine"}]
 
 
-def test_a_moment_that_comes_late_is_not_shown_in_place_of_where_the_class_is(page):
+def test_late_moment_is_dropped(page):
     first, second = (moment(f"?lesson=who-is-it&moment={nth}") for nth in (2, 3))
     page.evaluate("phone()")
     follows(page)
@@ -224,7 +224,7 @@ def test_a_moment_that_comes_late_is_not_shown_in_place_of_where_the_class_is(pa
         expect(page.locator(".lesson-said h2")).to_have_text(second["title"])
 
 
-def test_who_touches_something_looks_around_until_they_go_back_to_the_class(page):
+def test_touch_leaves_the_class_until_back(page):
     first, second = phone_shows(page, 2, isShown=True), moment("?lesson=who-is-it&moment=3")
     score = page.locator("main [data-cell='scores[0,11,6]']")
     score.click()
@@ -240,7 +240,7 @@ def test_who_touches_something_looks_around_until_they_go_back_to_the_class(page
     assert [each["isAround"] for each in page.evaluate("posted")] == [True, False]
 
 
-def test_a_word_that_is_clicked_in_the_picture_is_an_answer_until_answers_are_closed(page):
+def test_word_click_answers_while_open(page):
     phone_shows(page, 2)
     word = page.locator(".lesson-picture .names").get_by_role("button", name="street")
     word.click()
@@ -253,7 +253,7 @@ def test_a_word_that_is_clicked_in_the_picture_is_an_answer_until_answers_are_cl
     assert [each["do"] for each in posted] == ["answer", "around"]
 
 
-def test_who_was_in_a_class_that_has_ended_is_told_so_and_asks_no_server_any_more(page):
+def test_ended_class_stops_listening(page):
     phone_shows(page, 2)
     assert page.evaluate("isListening")
     follows(page, hasEnded=True)
@@ -266,7 +266,7 @@ def audience(**parts):
     return {"here": 5, "around": 2, "answered": 4, "counts": [[[0, 1], [1, 3]]], "pointed": [], "pressed": 0} | parts
 
 
-def test_a_speaker_closes_opens_and_asks_again_as_the_buttons_say(page):
+def test_speaker_buttons_close_open_and_repeat(page):
     bar = page.locator(".class-bar")
     page.evaluate("now => desk(now)", now(audience=audience()))
     expect(bar.locator(".class-count")).to_have_text("5 here · 2 look around · 4 answered")
@@ -282,7 +282,7 @@ def test_a_speaker_closes_opens_and_asks_again_as_the_buttons_say(page):
     expect(bar.get_by_role("button", name="Close answers").or_(bar.get_by_role("button", name="Open"))).to_have_count(0)
 
 
-def test_the_room_sees_everybody_s_answers_and_the_truth_once_it_is_shown(page):
+def test_wall_shows_answers_then_truth(page):
     page.evaluate("now => desk(now)", now(audience=audience()))
     expect(page.locator(".placed-dots")).to_be_hidden()
     page.get_by_role("button", name="Show answers").click()
@@ -296,7 +296,7 @@ def test_the_room_sees_everybody_s_answers_and_the_truth_once_it_is_shown(page):
     expect(page.locator(".placed-dots")).to_be_hidden()  # the next question's answers are asked for anew
 
 
-def test_a_speaker_sees_how_many_people_do_not_understand_which_number(page):
+def test_speaker_sees_confusing_numbers(page):
     pointed = [{"at": "step=scores", "cell": "scores[0,1,2]", "count": 3}, {"at": "", "cell": "q[0,1,2]", "count": 2}]
     page.evaluate("now => desk(now)", now(audience=audience(pointed=pointed)))
     page.get_by_role("button", name="Class · 5 ?").click()
@@ -346,7 +346,7 @@ def pass_page(browser):
     assert tab.errors == []
 
 
-def test_a_question_that_does_not_come_is_asked_for_again_and_one_that_never_will_says_why(pass_page):
+def test_missing_question_is_retried_and_refusal_is_shown(pass_page):
     stage, count = pass_page.locator("dialog"), pass_page.locator(".class-count")
     pass_page.evaluate("join('word')")
     expect(count).to_have_text("The question is put …")
@@ -361,7 +361,7 @@ def test_a_question_that_does_not_come_is_asked_for_again_and_one_that_never_wil
     expect(count).to_have_text("No such cell.")
 
 
-def test_a_late_question_is_not_shown_in_place_of_another(pass_page):
+def test_late_question_is_dropped(pass_page):
     stage = pass_page.locator("dialog")
     pass_page.evaluate("join('word')")
     pass_page.keyboard.press("Escape")
@@ -374,7 +374,7 @@ def test_a_late_question_is_not_shown_in_place_of_another(pass_page):
     expect(stage.locator("h2")).to_have_text("Which number?")
 
 
-def test_the_refusal_of_a_question_that_was_left_closes_no_other(pass_page):
+def test_old_refusal_closes_nothing(pass_page):
     pass_page.get_by_role("button", name="Ask the class").click()
     pass_page.get_by_role("button", name="Which number is it?").click()
     pass_page.keyboard.press("Escape")
@@ -385,7 +385,7 @@ def test_the_refusal_of_a_question_that_was_left_closes_no_other(pass_page):
     expect(pass_page.locator("dialog[open]")).to_have_count(1)
 
 
-def test_a_class_that_is_asked_again_at_once_is_not_led_back_by_the_question_before(pass_page):
+def test_repeated_question_leads_back_once(pass_page):
     pass_page.evaluate("join('word'); document.querySelector('dialog').close(); join('number')")
     frames(pass_page)
     assert pass_page.evaluate("led") == ["word", "number"]
@@ -398,7 +398,7 @@ def test_a_class_that_is_asked_again_at_once_is_not_led_back_by_the_question_bef
     )
 
 
-def test_an_answer_is_shown_where_it_was_asked_and_not_before_its_question_is_there(pass_page):
+def test_answer_is_revealed_where_asked(pass_page):
     pass_page.evaluate("asking.setPlace({ at: 'lesson=masks&moment=2', scene: 'step=softmax', selected: () => null })")
     pass_page.evaluate("join('word')")
     pass_page.keyboard.press("PageDown")

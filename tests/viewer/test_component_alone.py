@@ -98,7 +98,7 @@ def another_seed(site):
 
 
 @pytest.mark.slow
-def test_a_call_that_is_ended_late_takes_nothing_away(site):
+def test_late_end_keeps_the_page(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
     site.run("one")
@@ -111,7 +111,7 @@ def test_a_call_that_is_ended_late_takes_nothing_away(site):
 
 
 @pytest.mark.slow
-def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focus_away(site):
+def test_early_end_keeps_history_and_focus(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
     for _ in range(2):
@@ -127,7 +127,7 @@ def test_a_call_that_is_ended_before_the_next_comes_takes_no_forward_and_no_focu
     expect(page.get_by_role("textbox", name="Seed")).to_be_focused()
 
 
-def test_a_page_is_busy_until_it_is_there_and_until_what_is_late_is_replaced(site):
+def test_page_is_busy_until_drawn(site):
     page = site.open(sentence="the cat sat")
     first = answer_bytes(site.session, tab="a tab")
     busy = page.locator("[aria-busy=true]")
@@ -148,7 +148,7 @@ DIALOG = """(role) => {
 }"""
 
 
-def test_what_a_dialog_took_the_keyboard_from_has_it_again_as_the_server_answers(site):
+def test_focus_returns_after_a_dialog(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
     box = page.get_by_role("textbox", name="Sentence")
@@ -165,7 +165,7 @@ def test_what_a_dialog_took_the_keyboard_from_has_it_again_as_the_server_answers
 
 
 @pytest.mark.slow
-def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_hears_nothing(site):
+def test_returning_page_resumes(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
     for _ in range(2):
@@ -179,7 +179,7 @@ def test_a_page_that_comes_back_is_where_it_was_left_and_the_one_that_has_gone_h
 
 
 @pytest.mark.parametrize(("comes", "view", "selector"), [("before", "audit", ".verdict"), ("after", "script", "pre")])
-def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_own(site, comes, view, selector):
+def test_outlet_shows_audit_and_script(site, comes, view, selector):
     page = site.open(sentence="the cat sat")
     if comes == "before":
         page.evaluate("outlet('apart')")
@@ -195,7 +195,7 @@ def test_where_text_stands_between_settings_and_a_view_that_has_a_root_of_its_ow
     assert page.evaluate("asked") == [], "no run is asked for"
 
 
-def test_another_page_has_its_own_view_in_its_own_root(site):
+def test_each_page_has_its_own_outlet(site):
     page = site.open(sentence="the cat sat")
     for box, outlet, view, selector in (("one", "apart", "audit", "table"), ("other", "elsewhere", "script", "pre")):
         site.run(box, view)
@@ -207,7 +207,7 @@ def test_another_page_has_its_own_view_in_its_own_root(site):
     expect(page.locator("#elsewhere").get_by_text("(2, 2, 2): head, query, key").first).to_be_visible()
 
 
-def test_where_there_is_no_pass_what_is_said_of_it_is_marked_and_comes_back(site):
+def test_outlet_is_marked_empty_without_a_pass(site):
     page = site.open(sentence="the cat sat")
     site.run("one", "audit")
     page.evaluate("outlet('apart')")
@@ -218,7 +218,7 @@ def test_where_there_is_no_pass_what_is_said_of_it_is_marked_and_comes_back(site
         assert page.locator(".audit").is_visible() != is_empty
 
 
-def test_what_only_the_page_can_do_asks_for_a_run(site):
+def test_only_page_actions_request_a_run(site):
     page = site.open(sentence="w " * 30, changes="scores[0,1,2]=3")
     site.run("one", "audit")
     page.evaluate("outlet('apart')")
@@ -231,7 +231,7 @@ def test_what_only_the_page_can_do_asks_for_a_run(site):
     assert len(page.evaluate("asked")) == 2, "which is an act"
 
 
-def test_a_script_is_copied_as_it_stands(site):
+def test_script_is_copied_verbatim(site):
     page = site.open(sentence="the cat sat")
     site.run("one", "script")
     page.evaluate("outlet('apart')")

@@ -31,14 +31,14 @@ def held(page):
     )
 
 
-def test_a_letter_that_was_written_is_heard_and_not_a_share(opened):
+def test_written_letter_is_announced(opened):
     page = shown(opened(model="microgpt", sentence="eliz"), model="microgpt", sentence="eliza")
     assert re.fullmatch(r"Written: “eliza”\. (Next: “.*”, .*|It ends here)\.", heard(page))
     shown(page, model="microgpt", sentence="eliz")
     assert heard(page).startswith("Written: “eliz”. Next: “a”, ")
 
 
-def test_a_hundred_names_are_announced_in_a_sentence(opened):
+def test_hundred_names_are_announced_once(opened):
     page = opened(model="microgpt", sentence="eliza")
     given = json.loads(written(model="microgpt", sentence="eliza"))
     names = {"listed": [{"text": "ann", "is": "new"}], "text": "100 texts from seeds 0 to 99.", "about": ""}
@@ -46,7 +46,7 @@ def test_a_hundred_names_are_announced_in_a_sentence(opened):
     assert heard(page) == names["text"]
 
 
-def test_bars_and_names_are_a_stop_of_the_keyboard_each(opened):
+def test_bars_and_names_are_one_tab_stop(opened):
     page = opened(model="microgpt", sentence="eliza")
     stops = ":is(button, [tabindex]):not([tabindex='-1'])"
     for box, count in ((".next-letter .bars-of", 27), (".training [aria-label=Names]", 10)):
@@ -60,7 +60,7 @@ def test_bars_and_names_are_a_stop_of_the_keyboard_each(opened):
     expect(page.locator(".next-letter")).to_be_visible()
 
 
-def test_on_a_pair_s_sheet_a_cell_says_which_pass_and_which_band_it_is_of_and_is_heard_with_its_neighbour(opened):
+def test_pair_cell_names_its_pass_and_band(opened):
     page = opened("?step=softmax&view=sheet&cell=1.2.6.1.1", **PAIR)
     cells = page.locator(".sheet [data-cell='attention[0,1,5]']")
     names = []
@@ -75,7 +75,7 @@ def test_on_a_pair_s_sheet_a_cell_says_which_pass_and_which_band_it_is_of_and_is
     assert heard(page).startswith("attention[head 1, cat, sat]: A 0.4751, B 0.0000, hidden. B − A = −0.4751.")
 
 
-def test_pinning_and_unpinning_a_pass_is_announced(opened):
+def test_pinning_is_announced(opened):
     page = shown(opened(), beside="same")
     assert heard(page).startswith("A is pinned. Change anything: what you see then is B.")
     shown(page, **PAIR)
@@ -85,7 +85,7 @@ def test_pinning_and_unpinning_a_pass_is_announced(opened):
 
 
 @pytest.mark.slow
-def test_the_keyboard_is_never_lost_as_steps_go_by_or_a_name_ends(opened):
+def test_focus_survives_steps_and_name_end(opened):
     page = opened("?step=scores")
     cell(page, "Scores", 1, 2).focus()
     for _ in range(6):
@@ -104,7 +104,7 @@ def test_the_keyboard_is_never_lost_as_steps_go_by_or_a_name_ends(opened):
 
 
 @pytest.mark.parametrize("settings", [{}, {"positions": "sinusoidal"}, {"model": "microgpt", "sentence": "eliza"}])
-def test_the_sheet_begins_with_how_a_word_becomes_its_query_and_selects_what_stands_there(opened, settings):
+def test_sheet_starts_with_the_query(opened, settings):
     page = opened("?view=sheet", **settings)
     for step in ("tokens", "qkv"):
         page.keyboard.press("PageDown")
@@ -135,7 +135,7 @@ _DRAWN = """(all) => all.map((each) => {
 """Whether what is drawn by a gradient or a shadow is there: a system that has few colours of its own draws neither."""
 
 
-def test_bars_the_sheet_and_the_letters_of_a_and_b_are_seen_in_forced_colours(opened):
+def test_sheet_is_visible_in_forced_colours(opened):
     page = opened("", model="microgpt", sentence="eliza")
     with forced_colours(page):
         for bar, _, ground in page.locator(".next-letter .given").evaluate_all(_PAINTED):
@@ -153,7 +153,7 @@ def test_bars_the_sheet_and_the_letters_of_a_and_b_are_seen_in_forced_colours(op
 
 
 @pytest.mark.parametrize("view", ["sheet", "sheet&present=1"])
-def test_a_column_of_two_words_is_called_by_both(opened, view):
+def test_column_of_two_words_names_both(opened, view):
     page = opened(
         f"?step=softmax&view={view}", sentence="the cat sat on the mat", beside="sentence=the cat sat on the rug"
     )
@@ -163,7 +163,7 @@ def test_a_column_of_two_words_is_called_by_both(opened, view):
     assert opened("?step=softmax&view=sheet").locator(".sheet tr.names .both").count() == 0
 
 
-def test_rows_and_columns_of_the_sheet_are_heard_by_their_names(opened):
+def test_sheet_rows_and_columns_have_names(opened):
     page = opened("?step=neurons&view=sheet", model="microgpt", sentence="eliza")
     sheet = page.get_by_role("grid", name="a: what it becomes")
     for role, names in (
@@ -201,7 +201,7 @@ _OF_WORDS = """async () => {
 
 
 @pytest.mark.slow
-def test_a_model_of_letters_never_speaks_of_words(opened):
+def test_letter_model_never_says_word(opened):
     pair = {"beside": "sentence=elina"}
     for shown, address in (({}, "?view=matrices"), (pair, "?view=sheet")):  # a pair's sheet has all that one of one has
         page = opened(address, model="microgpt", sentence="eliza", **shown)

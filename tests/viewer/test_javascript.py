@@ -31,7 +31,7 @@ THEMES = {name: _THEME[name] for name in ("light", "dark")}
 _LAST = '(await import("node:test")).test("all files were read", () => {});'
 
 
-def test_node_s_own_tests_pass(node, subtests):
+def test_node_tests_pass(node, subtests):
     """One run of node, as a process for each file takes longer than its tests; each test of its own is reported."""
     files = sorted((ROOT / "tests" / "js").glob("*.test.mjs"))
     source = "".join(f'await import("{each.as_uri()}");' for each in files) + _LAST
@@ -44,7 +44,7 @@ def test_node_s_own_tests_pass(node, subtests):
             assert not report["error"], report["error"]
 
 
-def test_a_fraction_is_written_in_hundredths_alike_and_halves_are_rounded_up(called):
+def test_percent_matches_exact_fractions(called):
     """Of all fractions with small denominators, 9 of 360 among them: their hundredths are whole numbers' quotients."""
     fractions = sorted({Fraction(n, m) for m in (*range(1, 60), 200, 360, 400) for n in range(m + 1)})
     one = Fraction(1, 100)
@@ -58,7 +58,7 @@ def test_a_fraction_is_written_in_hundredths_alike_and_halves_are_rounded_up(cal
 
 
 @pytest.mark.parametrize("way", [short, digits, tex, percent])
-def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
+def test_numerals_match_the_browser(called, way):
     ties = [place / 8 for place in range(-41, 42)] + [1234.5, 1235.5, 100.25, 100.75, 12_500.0, 13_500.0, 99_500.0]
     finer = [place / 32 for place in range(-41, 42)] + [
         1_125_000.0,
@@ -77,7 +77,7 @@ def test_a_number_is_written_alike_in_python_and_in_the_browser(called, way):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_every_number_can_be_read_on_its_colour(called, theme):
+def test_numbers_are_readable_on_their_colour(called, theme):
     page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
     cells = [(value, "signed") for value in np.linspace(-1, 1, 401)]
     cells += [(value, "share") for value in np.linspace(0, 1, 401)]
@@ -88,7 +88,7 @@ def test_every_number_can_be_read_on_its_colour(called, theme):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-def test_a_small_number_is_seen_beside_the_page(called, theme):
+def test_small_number_differs_from_the_page(called, theme):
     page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
     cells = [(-0.05, "signed"), (0.05, "signed"), (0.05, "share")]
     for colour in called("colour", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells]):
@@ -178,7 +178,7 @@ def random_data(random, depth=4):
     return parts if kind == 2 else {f"{random.choice('abc')}{place}": part for place, part in enumerate(parts)}
 
 
-def test_data_is_what_it_was():
+def test_pool_round_trips():
     random = Random(0)
     for _ in range(300):
         data = random_data(random)
@@ -186,14 +186,14 @@ def test_data_is_what_it_was():
         assert json.dumps(read(pooled(twice))) == json.dumps(twice), "1 is not 1.0, and the order is kept"
 
 
-def test_what_occurs_again_is_written_once():
+def test_pool_stores_repeats_once():
     for row in ROWS:
         made = pooled([[row, place] for place in range(4)])
         assert json.dumps(made).count(json.dumps(row)) == 1
         assert len(made["parts"]) == 1
 
 
-def test_a_browser_reads_what_python_wrote(node, tmp_path):
+def test_browser_unpools_python_data(node, tmp_path):
     row = {"values": ["é" * 60, 0.1, -0.0, None], "of": {"text": "x" * 120}}
     data = [row, {"own": row["of"], "rows": [row, row]}, [], {}, 1, True]
     (tmp_path / "pool.json").write_text(json.dumps(pooled(data)), "utf-8")

@@ -75,7 +75,7 @@ def of_kind(kind):
 
 
 @pytest.mark.parametrize("place", of_kind("mistake"))
-def test_a_mistake_stands_beside_what_is_right_once_it_was_answered(drawn, place):
+def test_mistake_is_drawn_beside_the_right_weights_after_the_answer(drawn, place):
     made = LESSONS[place[0]].moment[place[1] - 1]
     row = with_mistake(passes_at(made.at).trace(), made.picture.of, made.picture.word)
     page = drawn(*place, covered=True)
@@ -95,7 +95,7 @@ def test_a_mistake_stands_beside_what_is_right_once_it_was_answered(drawn, place
 
 
 @pytest.mark.parametrize("place", of_kind("sweep"))
-def test_the_sweep_is_moved_by_keys_and_divided_by_buttons(drawn, place):
+def test_sweep_slider_and_divisor_buttons(drawn, place):
     asked = LESSONS[place[0]].moment[place[1] - 1].picture
     page = drawn(*place, covered=True)
     slider = page.get_by_role("slider", name="d_k")
@@ -158,7 +158,7 @@ def rounds_of(counts, value):
 
 
 @pytest.mark.parametrize("is_shown", [True, False])
-def test_answers_of_a_class_are_counted_in_their_rounds_beside_their_names(tab, is_shown):
+def test_class_answers_are_counted_by_round(tab, is_shown):
     labels = ["the", "cat", "sat", "on"]
     question = {"kind": "choose", "candidates": [{"label": each} for each in labels], "right": [1], "isCode": False}
     lefts = "all => new Set(all.map(each => each.getBoundingClientRect().left)).size"
@@ -174,7 +174,7 @@ def test_answers_of_a_class_are_counted_in_their_rounds_beside_their_names(tab, 
         assert each["text"] == (" → ".join(map(str, own)) if any(own) else "") + (" ✓" if each["isRight"] else "")
 
 
-def test_numbers_that_a_class_gave_stand_in_their_order_and_the_right_one_among_them(tab):
+def test_class_numbers_are_sorted_with_the_right_one(tab):
     question = {"kind": "fill", "right": 1.3333, "text": "1.33", "tolerance": 0.005, "isShare": False}
     for counts, names in (([[[-2, 1], [0.5, 3], [4, 2]]], ["−2", "0.5", "1.33", "4"]), ([[[1.33, 2]]], ["1.33"])):
         tab.page.evaluate("given => count(...given)", [question, counts, True])
@@ -188,7 +188,7 @@ def test_numbers_that_a_class_gave_stand_in_their_order_and_the_right_one_among_
 OPACITIES = "all => all.map(each => Number(getComputedStyle(each).opacity))"
 
 
-def test_numbers_that_a_class_gave_are_counted_in_the_round_in_which_they_were(tab):
+def test_class_numbers_keep_their_round(tab):
     question = {"kind": "fill", "right": 2, "text": "2", "tolerance": 0.1, "isShare": False}
     rounds = [[[-1, 2], [2.05, 1], [10, 4]], [[-1, 1], [2, 5]]]
     tab.page.evaluate("given => count(...given)", [question, rounds, False])
@@ -211,7 +211,7 @@ SPOT = """() => {
 """The spot on the slider that is below the dots."""
 
 
-def test_who_clicks_the_slider_below_a_dot_gives_what_the_dot_stands_for(tab):
+def test_click_on_slider_gives_the_value_of_the_dot(tab):
     question = {"kind": "fill", "right": 0.5, "text": "50 %", "tolerance": 0.05, "isShare": True}
     for share in (0, 0.07, 0.13, 0.34, 0.49, 0.72, 0.98, 1):
         tab.page.evaluate("given => countOver(...given)", [question, [[[share, 2]]], False])
@@ -220,7 +220,7 @@ def test_who_clicks_the_slider_below_a_dot_gives_what_the_dot_stands_for(tab):
         assert given == pytest.approx(share, abs=0.025 + 0.01), "half a twentieth, and a step of the slider"
 
 
-def test_shares_that_a_class_guessed_are_counted_where_they_lie_on_the_slider(tab):
+def test_class_weights_sit_on_the_slider(tab):
     question = {"kind": "fill", "right": 0.3, "text": "30 %", "tolerance": 0.05, "isShare": True}
     counts = [[[0, 1], [0.32, 2], [1, 4]], [[0.3, 3]]]
     said = {"0 %": "1 → 0", "30 %": "2 → 3", "100 %": "4 → 0"}
@@ -241,7 +241,7 @@ def test_shares_that_a_class_guessed_are_counted_where_they_lie_on_the_slider(ta
 
 
 @pytest.mark.parametrize("place", [of_kind("sweep")[0], of_kind("mistake")[0]])
-def test_a_picture_has_room_on_a_phone_and_letters_for_a_hall(drawn, place):
+def test_pictures_fit_phone_and_hall(drawn, place):
     page = drawn(*place)
     page.set_viewport_size({"width": 390, "height": 640})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

@@ -57,7 +57,7 @@ def said_is(page, lesson, number):
 
 
 @pytest.mark.parametrize(("word", "kind"), [("animal", "right"), ("it", "wrong")])
-def test_a_word_is_picked_by_mouse_and_told(taught, word, kind):
+def test_picked_word_gets_a_verdict(taught, word, kind):
     page = taught()
     page.get_by_role("button", name=word, exact=True).click()
     expect(verdict(page)).to_have_class(f"verdict {kind}")
@@ -83,7 +83,7 @@ _TRUTH = """(track) => {
 """How far from the left the truth stands on a slider, how far the thumb can go, its colour and that of its number."""
 
 
-def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
+def test_weight_is_guessed_on_the_slider(taught):
     page = taught(FIRST + "3")
     slider = page.get_by_role("slider")
     slider.focus()
@@ -105,7 +105,7 @@ def test_a_share_is_set_on_the_slider_by_keys_and_checked(taught):
 
 
 @pytest.mark.slow
-def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):
+def test_next_without_answer_reveals_and_scores_nothing(taught):
     for number in (1, 3, 4, 7):  # words alone, a share, a cell, two passes
         page = taught(f"{FIRST}{number}")
         page.get_by_role("button", name="Show me" if number == 1 else "Next", exact=True).click()
@@ -115,7 +115,7 @@ def test_next_without_an_answer_shows_it_and_counts_for_nothing(taught):
     expect(page.locator(".score:visible")).to_have_count(0)
 
 
-def test_one_explains_in_ones_own_words_and_compares_on_a_press(taught):
+def test_own_words_are_compared_and_not_stored(taught):
     page = taught(FIRST + "8")
     box = page.get_by_role("textbox", name="In your own words")
     box.press_sequentially("A query  asks.\nA key answers")
@@ -163,7 +163,7 @@ _UNREAD = """() => {
 """The labels that can't be read where colours are forced: there letters stand on a plate of the page's own colour."""
 
 
-def test_where_colours_are_forced_each_label_is_read(taught):
+def test_labels_are_readable_in_forced_colours(taught):
     page = taught(FIRST + "2")
     with forced_colours(page):
         page.locator(".choices button").first.click()
@@ -175,7 +175,7 @@ def test_where_colours_are_forced_each_label_is_read(taught):
         assert page.evaluate(_UNREAD) == []
 
 
-def test_a_lesson_that_was_left_is_resumed_and_any_can_be_chosen(taught):
+def test_lesson_is_resumed(taught):
     page = taught(kept=json.dumps({"last": {"lesson": "masks", "moment": 3}, "reached": {"masks": 3}}))
     said_is(page, "masks", 3)
     page.get_by_role("button", name="All lessons").click()
@@ -189,7 +189,7 @@ def test_a_lesson_that_was_left_is_resumed_and_any_can_be_chosen(taught):
     said_is(page, "masks", 3)
 
 
-def test_the_ways_into_the_walkthrough_lead_to_scenes_and_one_is_remembered(taught):
+def test_links_into_the_walkthrough(taught):
     page = taught()
     page.get_by_role("link", name="type your own sentence").click()
     page.get_by_role("link", name="open the whole walkthrough").click()
@@ -200,7 +200,7 @@ def test_the_ways_into_the_walkthrough_lead_to_scenes_and_one_is_remembered(taug
     expect(again.locator("footer.prefers-walkthrough")).to_be_visible()
 
 
-def test_a_number_in_a_text_lights_its_cell_and_opens_it(taught):
+def test_number_in_text_opens_its_cell(taught):
     page = taught(FIRST + "3")
     number = page.locator(".lesson-said .text .number").first
     number.click()
@@ -208,7 +208,7 @@ def test_a_number_in_a_text_lights_its_cell_and_opens_it(taught):
     expect(page.locator('.sheet td[data-cell="scaled[0,11,1]"]')).to_have_class("number chosen focus")
 
 
-def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture_takes_its_part(taught):
+def test_phone_shows_text_picture_answer_in_order(taught):
     page = taught("?lesson=microgpt&moment=4", size=PHONE)
     top = lambda each: page.locator(each).first.bounding_box()["y"]  # noqa: E731
     assert top(".lesson-said .text") < top(".lesson-picture") < top(".prompt") < top(".choices")
@@ -224,7 +224,7 @@ def test_on_a_phone_text_picture_and_answer_follow_each_other_and_a_tall_picture
     assert page.locator(".hand tfoot td").all_inner_texts() == ["", ""], "the sum of what is covered"
 
 
-def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_answered(taught):
+def test_phone_moment_starts_at_the_top(taught):
     page = taught(FIRST + "4", size=PHONE)
     page.get_by_role("button", name="dimension 1").click()
     picture = page.locator(".lesson-picture")
@@ -245,7 +245,7 @@ def test_on_a_phone_a_moment_begins_at_its_beginning_and_shows_all_once_it_is_an
 
 
 @pytest.mark.slow
-def test_the_keyboard_goes_on_where_what_had_it_is_answered(taught):
+def test_focus_moves_on_after_an_answer(taught):
     page = taught()
     held = lambda: page.evaluate("document.activeElement.innerText")  # noqa: E731
     page.locator(".choices").get_by_role("button", name="animal", exact=True).press("Enter")
@@ -270,7 +270,7 @@ def test_the_keyboard_goes_on_where_what_had_it_is_answered(taught):
     assert held() == "Next"
 
 
-def test_after_the_last_moment_there_is_no_next(taught):
+def test_last_moment_has_no_next(taught):
     lesson = [*LESSONS][-1]
     page = taught(f"?lesson={lesson}&moment={len(LESSONS[lesson].moment)}")
     following = page.get_by_role("button", name="Next", exact=True)
@@ -280,7 +280,7 @@ def test_after_the_last_moment_there_is_no_next(taught):
     assert page.evaluate("document.activeElement.innerText") == "Back"
 
 
-def test_a_matrix_beside_the_picture_is_presented_where_it_is_asked_about(taught):
+def test_asked_matrix_is_presented(taught):
     page = taught("?lesson=heads&moment=6&present=1", size=LEAST)
     expect(page.locator("[data-stage=contributions] td")).not_to_have_count(0)
     page.keyboard.press("PageDown")
@@ -288,7 +288,7 @@ def test_a_matrix_beside_the_picture_is_presented_where_it_is_asked_about(taught
     assert (framed.split("[")[0], bool(text)) == ("contributions", True)
 
 
-def test_a_covered_share_is_in_no_text_of_the_picture(taught):
+def test_covered_weight_is_nowhere_in_the_picture(taught):
     page = taught(FIRST + "3")
     picture, share = page.locator(".lesson-picture"), page.locator('.sheet td[data-cell="attention[0,11,9]"]')
     expect(page.locator('.sheet td[data-cell="scaled[0,11,9]"]')).to_have_text("7.34")
@@ -299,7 +299,7 @@ def test_a_covered_share_is_in_no_text_of_the_picture(taught):
 
 
 @pytest.mark.parametrize("number", [1, 5, 7, 8])
-def test_every_word_of_a_sentence_is_in_sight_under_its_arcs(taught, number):
+def test_words_fit_under_their_arcs(taught, number):
     page = taught(f"{FIRST}{number}")
     page.keyboard.press("PageDown")
     frames(page)
@@ -308,7 +308,7 @@ def test_every_word_of_a_sentence_is_in_sight_under_its_arcs(taught, number):
 
 
 @pytest.mark.parametrize(("number", "size"), [(5, (1366, 768)), (7, (1366, 768)), (7, PHONE)])
-def test_the_shares_of_both_passes_stand_at_the_feet_of_their_arcs(taught, number, size):
+def test_weights_of_both_passes_sit_at_their_arcs(taught, number, size):
     page = taught(f"{FIRST}{number}", size=size)
     page.keyboard.press("PageDown")
     frames(page)
@@ -415,19 +415,19 @@ def walked(page, places, size, present, laws):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_no_moment_has_to_be_scrolled_or_has_small_letters_or_gives_its_answer_away(taught, lesson):
+def test_no_moment_scrolls_shrinks_or_leaks_its_answer(taught, lesson):
     own = [place for place in PLACES if place[0] == lesson]
     assert walked(taught(f"?lesson={lesson}"), own, LEAST, "&present=1", FITS) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "present"), OTHER_LAYOUTS)
-def test_moments_fit_large_screens_and_phones_too(taught, size, present):
+def test_moments_fit_large_screens_and_phones(taught, size, present):
     assert walked(taught(), CHOSEN, size, present, OTHER_LAYOUTS[size, present]) == []
 
 
 @pytest.mark.slow
-def test_on_a_phone_a_thumb_hits_what_one_answers_with(taught):
+def test_phone_targets_are_44_pixels(taught):
     page = taught(FIRST + "2", size=PHONE)
     for each in page.locator(".choices button, footer button:visible").all():
         assert min(each.bounding_box()["height"], each.bounding_box()["width"]) >= 44, each.inner_text()
@@ -445,7 +445,7 @@ THUMBED = [
 
 
 @pytest.mark.slow
-def test_a_thumb_answers_right_wrong_or_not_at_all(taught):
+def test_touch_answers_every_question_kind(taught):
     page = taught(size=PHONE)
     touch = page.context.new_cdp_session(page)
     touch.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
@@ -480,7 +480,7 @@ def test_axe_finds_nothing_in_a_moment(taught, number):
 
 
 @pytest.mark.parametrize(("lesson", "number"), [("one-number", 1), ("one-number", 3), ("who-is-it", 4)])
-def test_what_is_asked_about_is_framed_and_what_was_covered_appears(taught, lesson, number):
+def test_asked_cell_is_framed(taught, lesson, number):
     moment = read(lesson, number)
     page = taught(f"?lesson={lesson}&moment={number}")
     if moment["askedCell"]:
@@ -492,12 +492,12 @@ def test_what_is_asked_about_is_framed_and_what_was_covered_appears(taught, less
     assert text
 
 
-def test_a_cell_is_framed_that_is_computed_as_what_no_picture_has(taught):
+def test_cell_outside_the_picture_is_framed_by_its_source(taught):
     page = taught("?lesson=one-number&moment=2")
     becomes(page, lambda: page.evaluate(_FRAMED), [["k[0,0,1]", "−2.00"]])
 
 
-def test_a_covered_number_opens_no_explanation(taught):
+def test_covered_number_opens_nothing(taught):
     page = taught(FIRST + "3")
     page.locator(".lesson-said .text .number").first.click()
     expect(page.locator(".number-line")).to_be_visible()

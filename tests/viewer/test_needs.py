@@ -17,7 +17,7 @@ MISSING = ["no /nowhere/chromium", "import of pypdfium2 halted", "no node"]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ci", ["", "true"])
-def test_a_test_without_what_it_needs_is_skipped_and_fails_in_ci(tmp_path, ci):
+def test_missing_tools_skip_locally_and_fail_in_ci(tmp_path, ci):
     (tmp_path / "hidden.py").write_text(HIDDEN, "utf-8")
     plain = ["-p", "hidden", "-p", "no:cacheprovider", "-n", "0", "-m", "", "-rs"]
     options = [*plain, "--chromium=/nowhere/chromium", "--continue-on-collection-errors"]

@@ -63,7 +63,7 @@ def passes():
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_buttons_that_need_a_server_say_that_there_is_none(offline):
+def test_buttons_without_server_say_so(offline):
     tab = offline(first_visit())
     refused, button = tab.locator("#refused"), lambda text: tab.get_by_role("button", name=re.compile(text))
     for text in ("^or type your own", "Play training", "^Hide", "^Swap", "^Mute"):
@@ -93,7 +93,7 @@ def first_visit():
 
 @pytest.mark.slow
 @pytest.mark.browser
-def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline, tmp_path):
+def test_download_of_a_file_is_the_same_pass(offline, tmp_path):
     tab = offline(show(trace_of(SETTINGS).with_changes(parse_change("scores[0,1,2]=3"))).html)
     tab.get_by_role("button", name="Softmax", exact=True).click()
     tab.get_by_role("button", name="All words").click()
@@ -117,7 +117,7 @@ def test_downloaded_again_it_is_the_same_pass_at_the_place_where_one_is(offline,
 
 
 @pytest.mark.browser
-def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
+def test_app_downloads_what_it_shows(visit, offline, tmp_path):
     forty = " ".join(f"w{place}" for place in range(40))
     shown = {"sentence": forty, "d_model": 32, "heads": 4, "step": "softmax", "changes": "scores[0,1,2]=30"}
     tab = visit(afresh=True)
@@ -140,7 +140,7 @@ def test_the_app_writes_what_is_shown_in_it(visit, offline, tmp_path):
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
+def test_file_passes_axe_and_prints_the_sheet(offline):
     paper = needed("paper")
     tab = offline(show(trace_of(Settings("the cat sat", d_model=4))).html)
     for theme, step in (("light", "Start"), ("dark", "Scores")):
@@ -157,7 +157,7 @@ def test_it_is_for_everyone_in_both_themes_and_prints_the_sheet(offline):
     assert "No link" not in "".join(sheet.text for sheet in sheets)
 
 
-def test_its_colours_are_those_of_the_app():
+def test_file_colours_match_the_app():
     light, dark = re.split(r"@media \(prefers-color-scheme: dark\)", bundle.THEME.read_text("utf-8"))
     for text, theme in ((light, THEMES["light"]), (dark, THEMES["dark"])):
         for name, colour in theme.items():
@@ -168,7 +168,7 @@ def test_its_colours_are_those_of_the_app():
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A page of")
 @pytest.mark.parametrize(("name", "trace"), list(passes()), ids=lambda each: each if isinstance(each, str) else "")
-def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
+def test_typed_text_stays_text(name, trace):
     made = show(trace)
     file, harmless = Reader(made.html), Reader(show(trace_of(Settings("a", d_model=2, n_heads=1))).html)
     assert file.elements == harmless.elements, "no element or attribute more"
@@ -186,7 +186,7 @@ def test_what_was_typed_is_words_in_a_file_and_in_a_notebook(name, trace):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A page of")
 @pytest.mark.browser
-def test_in_a_browser_nothing_of_what_was_typed_is_an_element_or_runs(offline):
+def test_typed_text_never_runs_in_a_browser(offline):
     for name, trace in passes():
         if name in ("HTML", "a closed element", "an attribute", "labels"):
             tab = offline(show(trace).html)
@@ -195,7 +195,7 @@ def test_in_a_browser_nothing_of_what_was_typed_is_an_element_or_runs(offline):
             becomes(tab, tab.title, f"{show(trace).title} – attnviz")
 
 
-def test_a_comparison_that_names_a_mistake_is_shown_as_two_passes(tmp_path):
+def test_comparison_is_shown_as_two_passes(tmp_path):
     right = trace_of(Settings("the cat sat", mask="causal"))
     shares = np.where(np.tri(3), np.exp(right["scores"].value), 0)
     found = compare(right, {"attention": shares / shares.sum(axis=-1, keepdims=True)})
@@ -211,7 +211,7 @@ def test_a_comparison_that_names_a_mistake_is_shown_as_two_passes(tmp_path):
         show(compare(None, {"scores": right["scores"].value, "attention": right["attention"].value}))
 
 
-def test_a_first_visit_is_small_and_the_size_of_a_large_pass_is_said_before_it_is_written(tmp_path):
+def test_large_page_warns_of_its_size(tmp_path):
     assert len(first_visit().encode()) < USUAL_BYTES
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -225,7 +225,7 @@ def test_a_first_visit_is_small_and_the_size_of_a_large_pass_is_said_before_it_i
     assert str(named.value).startswith(f"A page of {n_bytes / 1e6:.1f} MB")
 
 
-def test_a_page_of_a_pass_holds_no_lessons():
+def test_pass_page_contains_no_lessons():
     """Lessons are pages of the app: neither their modules nor their styles are in a page that is sent."""
     text = first_visit()
     assert ".sheet" in text
@@ -242,7 +242,7 @@ show(trace_of(Settings("the cat sat")).labelled(token=words, query=words, key=wo
 
 @pytest.mark.browser
 @pytest.mark.slow
-def test_a_cell_shows_the_viewer_and_says_its_size(browser, tmp_path):
+def test_notebook_cell_shows_the_viewer(browser, tmp_path):
     nbformat, nbclient, nbconvert, _ = map(needed, ("nbformat", "nbclient", "nbconvert", "ipykernel"))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CODE)])
     nbclient.NotebookClient(notebook, timeout=PATIENCE_SECONDS, resources={"metadata": {"path": str(ROOT)}}).execute()

@@ -21,7 +21,7 @@ def middle(found):
     return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
 
 
-def test_a_click_a_stroke_and_space_paint_in_all_heads_or_in_one(opened):
+def test_strokes_paint_all_heads_or_one(opened):
     page = opened(PLACE, **PAINTED)
     cell(page, 2, 0).click()
     page.mouse.move(*middle(cell(page, 0, 1)))
@@ -41,7 +41,7 @@ def test_a_click_a_stroke_and_space_paint_in_all_heads_or_in_one(opened):
     ]
 
 
-def test_where_each_layer_has_its_mask_one_paints_in_any_and_hides_a_key_in_the_one_that_one_is_in(opened):
+def test_painting_covers_all_layers_and_hiding_one(opened):
     layers = {"sentence": "the cat sat", "layers": "2", "mask": "causal"}
     page = opened("?step=mask-2&cell=1.3.2.1.1&ask=whatif", hidden="011.001", **layers)
     page.locator('.picture [data-stage="mask_2"] td[data-row="2"][data-column="0"]').click()
@@ -52,7 +52,7 @@ def test_where_each_layer_has_its_mask_one_paints_in_any_and_hides_a_key_in_the_
     assert sent(page)[-1] == ["change", {"cell": "mask_2[2,1]", "value": 0}]
 
 
-def test_a_stroke_over_rows_marks_no_numbers_as_text(opened):
+def test_stroke_selects_no_text(opened):
     page = opened(PLACE, **PAINTED)
     page.mouse.move(*middle(cell(page, 0, 0)))
     page.mouse.down()
@@ -62,7 +62,7 @@ def test_a_stroke_over_rows_marks_no_numbers_as_text(opened):
     assert page.evaluate("String(getSelection())") == ""
 
 
-def test_a_finger_paints_as_it_goes(opened):
+def test_finger_paints(opened):
     page = opened(PLACE, **PAINTED)
     from_, to = middle(cell(page, 1, 0)), middle(cell(page, 2, 1))
     client = page.context.new_cdp_session(page)
@@ -78,7 +78,7 @@ def test_a_finger_paints_as_it_goes(opened):
     assert strokes(page)[0] == {"head": None, "cells": [[1, 0], [2, 1]], "hides": True}
 
 
-def test_one_begins_clears_and_goes_back_by_buttons(opened):
+def test_paint_clear_and_undo_buttons(opened):
     page = opened("?step=softmax", sentence="the cat sat")
     page.get_by_role("button", name="Paint the mask").click()
     assert strokes(page) == [True]
@@ -90,7 +90,7 @@ def test_one_begins_clears_and_goes_back_by_buttons(opened):
     assert everywhere == {"head": None, "cells": [[q, k] for q in range(3) for k in range(3)], "hides": False}
 
 
-def test_a_lecturer_paints_with_the_mouse_and_sees_no_tool_without(opened):
+def test_brush_appears_on_hover_while_presenting(opened):
     page = opened(f"{PLACE}&view=matrices&present=1", **PAINTED)
     brush = page.locator(".brush")
     expect(brush).to_have_css("opacity", "0")
@@ -101,14 +101,14 @@ def test_a_lecturer_paints_with_the_mouse_and_sees_no_tool_without(opened):
     assert len(strokes(page)) == 2
 
 
-def test_a_pass_without_a_mask_step_has_no_brush(opened):
+def test_no_mask_step_no_brush(opened):
     for shown in ({"source": "004 softmax"}, {"sentence": "the cat sat"}):
         page = opened("?step=tokens", **shown)
         assert not page.locator(".brush").is_visible()
     assert fitted_at(PAINTED).scene.step == "mask"
 
 
-def test_a_painted_mask_is_in_the_address_and_back_undoes_it(visit, server):
+def test_painted_mask_is_in_the_address(visit, server):
     page = visit().page
     page.goto(f"{server}/walkthrough?sentence=the+cat+sat&hidden=0&step=mask&view=matrices")
     expect(cell(page, 1, 0)).to_have_text("1")
@@ -125,7 +125,7 @@ FACES = (
 )
 
 
-def test_each_cell_is_of_the_head_that_is_shown_and_hatched_where_it_is_hidden_now(opened):
+def test_hidden_cells_follow_the_head(opened):
     page = opened(PLACE, **PAINTED)
     cells = page.locator('.picture [data-stage="masked"] td')
     for hidden, shown in (("011.001", 2), ("100.110", 2), ("100.110", 1)):

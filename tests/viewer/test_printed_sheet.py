@@ -66,7 +66,7 @@ def texts(sheets):
 @pytest.mark.parametrize(
     "settings", [WHO, RECALL, CAUSAL, FORTY], ids=["who is it", "two layers", "heads", "forty words"]
 )
-def test_each_page_of_the_sheet_is_one_of_paper_with_the_shares_of_its_word(opened, settings):
+def test_sheet_prints_a_page_per_word_with_its_weights(opened, settings):
     page, trace, document = of_sheet(opened, settings)
     sheets = printed(page)
     places = selections(document)
@@ -96,7 +96,7 @@ def numbers_in(text):
 
 
 @pytest.mark.slow
-def test_a_printed_worksheet_is_followed_by_its_key_and_the_next_print_has_all_numbers(opened):
+def test_worksheet_is_followed_by_its_key(opened):
     page, trace, document = of_sheet(opened, CAUSAL)
     before, whole = page.url, texts(printed(page))
     pages = texts(worksheet(page, "exp(score − max)"))
@@ -135,7 +135,7 @@ FOLDED = {"q", "k", "v", "w_u"}
         (FORTY, "Scores", {"scores", "scaled", "attention", "heads", "contributions", *IN_THE_END, *FOLDED}),
     ],
 )
-def test_a_worksheet_tells_no_number_that_is_left_to_be_written_and_frames_no_largest(opened, settings, band, out):
+def test_worksheet_leaks_no_number(opened, settings, band, out):
     page, trace, document = of_sheet(opened, settings)
     page.evaluate("window.print = () => window.dispatchEvent(new Event('beforeprint'))")
     page.get_by_role("button", name="Print", exact=True).click()
@@ -157,7 +157,7 @@ def test_a_worksheet_tells_no_number_that_is_left_to_be_written_and_frames_no_la
 
 
 @pytest.mark.slow
-def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_too(opened):
+def test_first_printed_page_has_arcs_and_words(opened):
     page = opened("?view=matrices&present=1&step=scores", **WHO)
     page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
     first = page.locator(".printed").first
@@ -176,7 +176,7 @@ def test_the_first_page_of_all_steps_has_its_arcs_and_its_words_whole_in_a_talk_
     assert scores == 0, "all places, also of a talk that has room for fewer"
 
 
-def test_a_word_is_a_word_on_paper_whatever_it_holds(bare):
+def test_hostile_word_prints_as_text(bare):
     tab = bare("light")
     page = tab.open("?view=sheet&cell=1.2.1.1.1", written(**CAUSAL).replace('"cat"', json.dumps(HOSTILE)))
     for text in texts(printed(page)):
@@ -185,7 +185,7 @@ def test_a_word_is_a_word_on_paper_whatever_it_holds(bare):
     assert tab.errors == []
 
 
-def test_the_dialog_is_reached_by_the_keyboard_which_moves_nothing_behind_it(opened):
+def test_print_dialog_traps_the_keyboard(opened):
     page, _, _ = of_sheet(opened, CAUSAL, "?view=sheet&step=scores&present=1")
     opener, dialog = page.get_by_role("button", name="Print", exact=True), page.get_by_role("dialog", name="Print")
     opener.press("Enter")
@@ -236,7 +236,7 @@ def drawn(trace):
     ids=["who is it", "mirror, as it is presented, on letter paper"],
 )
 @pytest.mark.slow
-def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(opened, settings, paper):
+def test_every_matrix_prints_whole(opened, settings, paper):
     page = opened(at(**settings), **settings)
     trace = fitted_at(settings).trace
     sheets = printed(page, **paper)
@@ -250,7 +250,7 @@ def test_every_matrix_is_printed_whole_and_every_digit_can_be_read(opened, setti
 
 
 @pytest.mark.slow
-def test_matrices_that_no_page_holds_have_the_lines_of_the_selected_number_in_lists_that_end(opened):
+def test_large_matrices_print_as_lists(opened):
     words = [f"w{number}" for number in range(1, 41)]
     settings = {"sentence": " ".join(words), "d_model": "32", "heads": "2"}
     sheets = printed(opened(**settings), **ON_A4)
@@ -267,7 +267,7 @@ def test_matrices_that_no_page_holds_have_the_lines_of_the_selected_number_in_li
     assert {size for sheet in sheets for _, size in sheet.digits if size < SMALLEST_IN_MATRICES} == set()
 
 
-def test_a_matrix_built_by_hand_is_on_one_page(visit):
+def test_matrix_by_hand_fits_a_page(visit):
     sheets = printed(visit().open("by_hand"), **ON_A4)
     of_words, of_places = ("^", "a", "b", "c", "d"), [f"{wave} {turn}" for turn in (1, 2, 3) for wave in ("cos", "sin")]
     passed_on = ["a value", " ".join(of_words), *(f"{word} 1" for word in of_words), *of_places, *of_words]

@@ -35,7 +35,7 @@ def edges(part):
 
 
 @pytest.mark.parametrize("model", ["recall", "by-hand"])
-def test_arcs_of_two_layers_touch_the_letters_that_they_lead_to(opened, model):
+def test_arcs_touch_their_letters(opened, model):
     page = opened(model=model)
     (_, above), (top, bottom), (below, _) = (
         edges(page.locator(f".thread .inner > {part}")) for part in (".spoken + .arcs", ".spoken", ".words + .arcs")
@@ -44,7 +44,7 @@ def test_arcs_of_two_layers_touch_the_letters_that_they_lead_to(opened, model):
     assert 0 <= below - bottom <= 8
 
 
-def test_all_of_the_panel_is_reached_in_a_low_window(opened):
+def test_panel_is_reachable_in_a_low_window(opened):
     page = opened(at(step="answer"), model="microgpt", sentence="eliza")
     last = page.locator(".panel button:visible").last
     last.focus()
@@ -54,7 +54,7 @@ def test_all_of_the_panel_is_reached_in_a_low_window(opened):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["", "softmax"])
-def test_all_words_of_an_example_are_seen_in_frames_from_700_pixels_on(opened, step):
+def test_example_words_fit_frames_from_700_pixels(opened, step):
     page = opened(at(step=step) if step else "", **WHO)
     for width in (1024, 900, 830, 700):
         resized(page, width, 720)
@@ -64,7 +64,7 @@ def test_all_words_of_an_example_are_seen_in_frames_from_700_pixels_on(opened, s
 
 
 @pytest.mark.slow
-def test_no_name_of_a_row_is_cut_on_a_small_screen(opened):
+def test_row_names_fit_a_small_screen(opened):
     page = opened(at(step="answer", view="sheet"), **WHO)
     resized(page, 1024, 768)
     assert page.locator(".sheet th.label").evaluate_all(CUT) == []
@@ -80,7 +80,7 @@ def at_size(opened, width, height, **address):
 
 
 @pytest.mark.parametrize("step", ["softmax", "mask", "output"])
-def test_in_a_small_window_matrices_have_digits_and_nothing_is_cut_off(opened, step):
+def test_matrices_keep_digits_in_a_small_window(opened, step):
     place = {"step": step, "view": "matrices", "cell": "1.8.8.1.1"}  # the last one, for which some are scrolled
     page = at_size(opened, 1024, 768, **place, sentence=f"{SENTENCE} and slept", mask="causal")
     becomes(page, lambda: min(digits_sizes(page)) >= 9, True)
@@ -90,7 +90,7 @@ def test_in_a_small_window_matrices_have_digits_and_nothing_is_cut_off(opened, s
 
 
 @pytest.mark.slow
-def test_of_many_layers_each_row_of_the_whole_pass_has_room_and_one_scrolls_to_the_last(opened):
+def test_six_layers_scroll_in_the_whole_pass(opened):
     page = opened("?step=whole-pass", sentence="the cat sat on the mat", layers="6", mask="causal")
     page.add_style_tag(content=".viewer { height: 640px !important }")
     resized(page, 1366, 768)
@@ -111,7 +111,7 @@ def test_of_many_layers_each_row_of_the_whole_pass_has_room_and_one_scrolls_to_t
 SETTINGS = {"sentence": "the cat sat", "initialiser": "whole", "d_model": "3", "heads": "1", "seed": "5"}
 
 
-def test_a_share_is_a_fraction_beside_its_decimals(opened):
+def test_weight_is_a_fraction_and_a_decimal(opened):
     shares = fitted_at(SETTINGS).trace["attention"].value[0, 1]
     page = opened("?view=sheet&step=softmax&cell=1.2.1.1.1", **SETTINGS)
     for key, share in enumerate(shares):
@@ -125,7 +125,7 @@ def test_a_share_is_a_fraction_beside_its_decimals(opened):
 
 @pytest.mark.parametrize("sentence", ["the cat sat", "the cat sat down"])
 @pytest.mark.parametrize("present", ["", "&present=1"])
-def test_a_fraction_has_room_in_its_cell(opened, sentence, present):
+def test_fraction_fits_its_cell(opened, sentence, present):
     page = opened(f"?view=sheet&step=softmax&cell=1.2.1.1.1{present}", **SETTINGS | {"sentence": sentence})
     cells = page.locator('.sheet [data-cell^="attention["]')
     assert cells.count() == len(sentence.split())
@@ -156,7 +156,7 @@ ABSORBED = NAIVE | {"sharing": "absorbed"}
     ids=["everything", "by blocks", "like Llama", "like Gemma", "in layers", "MLA, naive", "MLA, absorbed"],
 )
 @pytest.mark.slow
-def test_a_sheet_of_today_is_seen_whole_and_its_digits_are_large(opened, settings):
+def test_sheet_of_modern_attention_fits(opened, settings):
     settings = {name: str(value) for name, value in settings.items()}
     step = "blocks" if "blocks" in settings else "weighted-sum"
     page = opened(at(view="sheet", step=step, present=1, reveal="all"), **settings)
@@ -207,7 +207,7 @@ _DRAWN_AGAIN = """async (box) => {
 
 
 @pytest.mark.slow
-def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
+def test_iframe_of_900_pixels_shows_a_row_per_word(browser):
     context = browser.new_context(viewport={"width": 1366, "height": 900})
     page = context.new_page()
     inner = PAGE % (SHEET, MODULES, inert(written(model="who-is-it").encode()))
@@ -227,7 +227,7 @@ def test_a_frame_of_900_pixels_has_the_sheet_with_a_row_for_each_word(browser):
 
 
 @pytest.mark.slow
-def test_an_embedded_page_as_wide_as_a_frame_has_a_row_for_each_word(opened):
+def test_embedded_page_shows_a_row_per_word(opened):
     search = "?step=softmax&embed=true"
     for width, more in ((900, {}), (830, {"model": "who-is-it"})):
         page = opened(search, **more)
@@ -240,7 +240,7 @@ def test_an_embedded_page_as_wide_as_a_frame_has_a_row_for_each_word(opened):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("model", "step"), [("recall", "scores-2"), ("who-is-it", "scores"), ("microgpt", "scores")])
-def test_every_step_of_the_map_is_seen_in_windows_and_frames_of_any_width(opened, model, step):
+def test_every_map_step_is_visible(opened, model, step):
     page = opened(at(step=step, view="sheet"), model=model)
     for width in (1366, 1024, 830, 700):
         resized(page, width, 720)
@@ -251,7 +251,7 @@ def test_every_step_of_the_map_is_seen_in_windows_and_frames_of_any_width(opened
 
 
 @pytest.mark.slow
-def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(offline):
+def test_file_address_keeps_the_place(offline):
     page = offline(show(trace_of(Settings(SENTENCE))).html, "#step=softmax&view=sheet&present=1")
     heading = page.locator(".step-text h2")
     expect(heading).to_contain_text("Scores become attention weights")
@@ -266,7 +266,7 @@ def test_a_file_keeps_its_place_in_its_address_and_after_a_reload(offline):
 
 
 @pytest.mark.slow
-def test_the_numbers_of_a_file_are_as_wide_as_the_font_that_is_there(offline):
+def test_wide_font_cuts_no_number(offline):
     """No number and no name is cut, in a font as wide as a typewriter's."""
     wide = show(trace_of(Settings("the animal saw the creature again"))).html
     page = offline(wide.replace("--st-font: ", "--st-font: monospace, "), "#step=weighted-sum&view=sheet")
@@ -300,7 +300,7 @@ def columns(page):
 
 
 @pytest.mark.slow
-def test_a_click_on_a_word_of_the_sentence_brings_it_in_and_one_on_its_column_lets_it_ask(opened):
+def test_sentence_click_adds_a_column(opened):
     page = opened(address("weighted-sum"), **EIGHT_HEADS)
     words = page.locator(".sentence button")
     absent = max(set(range(LATEST)) - set(columns(page)))
@@ -316,7 +316,7 @@ def test_a_click_on_a_word_of_the_sentence_brings_it_in_and_one_on_its_column_le
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "present"), [(1366, 768, 0), (1280, 720, 1), (1920, 1080, 1)])
-def test_the_sentence_is_whole_and_no_column_is_narrow(opened, width, height, present):
+def test_forty_words_fit_with_wide_columns(opened, width, height, present):
     page = opened(address("weighted-sum", present=present), **EIGHT_HEADS)
     page.add_style_tag(content=f".viewer {{ height: {height if present else height - 80}px !important }}")
     resized(page, width, height)
@@ -339,7 +339,7 @@ def test_the_sentence_is_whole_and_no_column_is_narrow(opened, width, height, pr
 
 
 @pytest.mark.slow
-def test_at_first_one_sees_where_the_word_looks_in_every_head(opened):
+def test_first_view_shows_every_heads_top_word(opened):
     trace = trace_of(Settings(FORTY, d_model=64, n_heads=8))
     page = opened(f"?cell=1.{QUERY + 1}.{KEY + 1}.1.1", **EIGHT_HEADS)
     words = page.get_by_role("option").locator(".text").all_inner_texts()
@@ -356,7 +356,7 @@ def test_at_first_one_sees_where_the_word_looks_in_every_head(opened):
     assert page.get_by_role("radio", name="3").get_attribute("aria-checked") == "true"
 
 
-def test_where_all_shares_are_small_colours_reach_to_the_largest_in_every_head():
+def test_colour_scale_reaches_the_largest_weight():
     small, large = (trace_of(Settings(FORTY, seed=seed, d_model=64, n_heads=heads)) for seed, heads in [(0, 1), (0, 8)])
     reached = [limits(trace, steps_of(trace))["attention"] for trace in (small, large)]
     assert small["attention"].value.max() < 0.3 < large["attention"].value.max()

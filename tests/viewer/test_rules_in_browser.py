@@ -157,7 +157,7 @@ def within(trace):
 
 
 @of_each("name", [*PASSES])
-def test_a_cell_is_computed_from_the_same_cells_in_the_same_words(answers, name):
+def test_cell_rules_match_python(answers, name):
     trace = PASSES[name]
     for stage, index, answer in answers[name]:
         assert answer.address == str(trace[stage].cell(index))
@@ -179,7 +179,7 @@ def test_a_cell_is_computed_from_the_same_cells_in_the_same_words(answers, name)
 
 
 @of_each("name", [*PASSES])
-def test_the_number_that_is_picked_is_the_one_in_focus_and_a_link_leads_to_it(answers, name):
+def test_picked_number_is_in_focus(answers, name):
     for stage, index, answer in answers[name]:
         assert answer.picked == answer.linked == [stage, list(index)]
 
@@ -196,7 +196,7 @@ def formula(trace, stage, index, right):
 
 
 @of_each("name", [*PASSES])
-def test_a_formula_is_true(answers, name):
+def test_formula_is_true(answers, name):
     for stage, index, answer in answers[name]:
         if answer.formula and not re.search(r"dots|text|infty", answer.formula):
             _, right, result = answer.formula.split(" = ")
@@ -206,7 +206,7 @@ def test_a_formula_is_true(answers, name):
             assert value == pytest.approx(latex.value_of(result, {}), abs=rounding, rel=1e-2), (stage, index)
 
 
-def test_a_story_is_filled_in_as_the_arrays_say_and_every_story_is_told(answers):
+def test_stories_match_the_arrays_and_every_story_occurs(answers):
     """The first that applies is told; `tests/explain/test_sentences.py` says what it may claim."""
     seen = set()
     for name, cells in answers.items():
@@ -222,7 +222,7 @@ def test_a_story_is_filled_in_as_the_arrays_say_and_every_story_is_told(answers)
 
 
 @of_each("name", [*PASSES])
-def test_a_story_is_english(answers, name):
+def test_story_has_no_empty_slot(answers, name):
     for *_, answer in answers[name]:
         assert re.match(r"[A-Z“\d−]", answer.story), answer.story
         assert answer.story.endswith(".")
@@ -231,7 +231,7 @@ def test_a_story_is_english(answers, name):
 
 
 @of_each("trace", TRACES)
-def test_a_number_set_by_hand_comes_before_all_other_cases(trace):
+def test_hand_set_story_comes_first(trace):
     for stage in trace.stages:
         cases = [story.when for story in stories_of(trace, stage.name)]
         assert cases[0] == "set"

@@ -18,7 +18,7 @@ WORDS = '.settings .more-settings [aria-label="animals"] button'
 
 
 @pytest.mark.slow
-def test_what_is_set_is_sent_in_order_and_as_it_was_given(drawn):
+def test_settings_are_sent_in_order(drawn):
     page = drawn(**of(**OWN))
     page.get_by_role("combobox", name="d_model", exact=True).select_option("16")
     page.get_by_role("combobox", name="Mask", exact=True).select_option("causal")
@@ -42,7 +42,7 @@ def test_what_is_set_is_sent_in_order_and_as_it_was_given(drawn):
     becomes(page, lambda: sent(page), ordered)
 
 
-def test_keys_in_a_row_are_one_act_and_what_was_sent_is_not_sent_again(drawn):
+def test_quick_typing_is_one_action(drawn):
     page = drawn(**of(**OWN))
     between = "wait(100).then(() => type('ab')).then(() => wait(100)).then(() => [...sent, type('abc').value])"
     later = page.evaluate(f"(type('a'), {between})")
@@ -56,7 +56,7 @@ def test_keys_in_a_row_are_one_act_and_what_was_sent_is_not_sent_again(drawn):
 
 
 @pytest.mark.slow
-def test_a_word_that_is_half_typed_waits_for_its_last_letter(drawn):
+def test_half_typed_word_waits(drawn):
     page = drawn(**of(**MODEL))
     wait = "wait(200).then(() => [...sent])"  # longer than the pause after which what is typed is sent
 
@@ -85,7 +85,7 @@ def test_a_word_that_is_half_typed_waits_for_its_last_letter(drawn):
     ],
     ids=["Enter", "leaving", "something else", "taken away", "the end"],
 )
-def test_what_was_typed_is_sent_before_anything_else_is_done(drawn, done, after):
+def test_typed_text_is_sent_before_the_next_action(drawn, done, after):
     page = drawn(**of(**OWN))
     assert page.evaluate(f"(() => {{ const typed = type('a dog'); {done}; return sent; }})()") == [
         ["sentence", "a dog"],
@@ -93,7 +93,7 @@ def test_what_was_typed_is_sent_before_anything_else_is_done(drawn, done, after)
     ]
 
 
-def test_a_seed_is_sent_when_it_is_whole(drawn):
+def test_seed_is_sent_when_complete(drawn):
     page = drawn(**of(**OWN))
     seed = page.get_by_role("textbox", name="Seed", exact=True)
     seed.fill("1234")
@@ -103,7 +103,7 @@ def test_a_seed_is_sent_when_it_is_whole(drawn):
     assert sent(page) == [["seed", "1234"]]
 
 
-def test_what_is_typed_is_kept_until_it_is_answered(drawn):
+def test_typed_text_is_kept_until_answered(drawn):
     page = drawn(**of(**OWN))
     box = sentence(page)
     box.fill("a dog sat")
@@ -117,7 +117,7 @@ def test_what_is_typed_is_kept_until_it_is_answered(drawn):
     assert box.evaluate(state) == ["a dog sat down", 2, 4, True]
 
 
-def test_a_box_ends_up_with_what_the_server_says_last(drawn):
+def test_box_shows_the_servers_last_value(drawn):
     page = drawn(**of(**OWN))
     page.evaluate("say('sentence', 'an owl')")
     expect(sentence(page)).to_have_value("an owl")
@@ -128,7 +128,7 @@ def test_a_box_ends_up_with_what_the_server_says_last(drawn):
     assert sent(page) == [["sentence", "owls"]]
 
 
-def test_an_answer_to_earlier_keys_never_replaces_later_ones(drawn):
+def test_late_answer_keeps_newer_typing(drawn):
     page = drawn(**of(**OWN))
     page.evaluate(
         "type('the cat sa').dispatchEvent(new Event('blur')), type('the cat sat on'), say('sentence', 'the cat sa')"
@@ -137,7 +137,7 @@ def test_an_answer_to_earlier_keys_never_replaces_later_ones(drawn):
     expect(sentence(page)).to_have_value("the cat sat on")  # which has no answer yet
 
 
-def test_letters_are_not_sent_while_a_word_is_put_together_from_them(drawn):
+def test_composition_is_not_sent(drawn):
     page = drawn(**of(**OWN))
     compose = "new InputEvent('input', { isComposing: true })"
     page.evaluate(f"type('n'), type('n').dispatchEvent({compose}), say('sentence', 'another')")
@@ -147,7 +147,7 @@ def test_letters_are_not_sent_while_a_word_is_put_together_from_them(drawn):
     becomes(page, lambda: sent(page), [["sentence", "n"]])
 
 
-def test_what_is_picked_stays_until_all_is_answered(drawn):
+def test_picked_value_stays_until_answered(drawn):
     page = drawn(**of(**OWN))
     mask = page.get_by_role("combobox", name="Mask", exact=True)
     mask.select_option("causal")
@@ -161,7 +161,7 @@ def test_what_is_picked_stays_until_all_is_answered(drawn):
     expect(switch).to_be_checked()
 
 
-def test_boxes_come_and_go_around_the_one_that_has_the_keyboard(drawn):
+def test_boxes_appear_without_losing_focus(drawn):
     page = drawn(**of(**OWN))
     for mask in ("window", "none"):
         sentence(page).press("End")
@@ -176,7 +176,7 @@ def test_boxes_come_and_go_around_the_one_that_has_the_keyboard(drawn):
     expect(sentence(page)).to_have_value("the cat satss")
 
 
-def test_a_word_can_be_added_twice_before_there_is_an_answer(drawn):
+def test_word_can_be_added_twice(drawn):
     page = drawn(**of(**MODEL))
     more(page).get_by_role("button", name="dog", exact=True).dblclick()
     assert sent(page) == [["word", "dog"]] * 2
@@ -188,7 +188,7 @@ KEYS = re.findall(r'\["([^"]+)", "', module("shortcuts").read_text("utf-8"))
 """All that the viewer listens to, as the browser calls them; on a keyboard some are called otherwise."""
 
 
-def test_pills_are_one_stop_of_the_keyboard_and_one_is_pressed(drawn):
+def test_pills_are_one_tab_stop(drawn):
     page = drawn(**of(**MODEL))
     examples = page.get_by_role("toolbar", name="Examples").get_by_role("button")
     tired, wide = examples.nth(0), examples.nth(1)
@@ -213,7 +213,7 @@ def test_pills_are_one_stop_of_the_keyboard_and_one_is_pressed(drawn):
     assert page.evaluate("heard") == []
 
 
-def test_more_says_what_keys_do_in_a_viewer_and_switches_single_characters_off_for_good(drawn):
+def test_shortcuts_are_listed_and_can_be_switched_off(drawn):
     page = drawn(**of(**OWN))
     switch = more(page).get_by_role("switch", name="Single-key shortcuts: letters, digits, dot, [ and ]")
     expect(switch).to_be_hidden()  # where no viewer is, keys do nothing
@@ -241,7 +241,7 @@ def test_more_says_what_keys_do_in_a_viewer_and_switches_single_characters_off_f
     assert sent(page) == [], "it is nobody's business but the browser's"
 
 
-def test_more_stays_open_until_it_is_left(drawn):
+def test_settings_panel_stays_open_until_left(drawn):
     page = drawn(**of(**OWN))
     opener = page.get_by_role("button", name="Settings", exact=True)
     opener.focus()
@@ -271,7 +271,7 @@ def test_more_stays_open_until_it_is_left(drawn):
     expect(opener).to_be_visible()
 
 
-def test_the_counter_of_characters_covers_no_text(drawn):
+def test_character_counter_covers_no_text(drawn):
     page = drawn(**of(**OWN))
     box, counter = sentence(page), page.locator(".live .counter").first
     three_quarters = "m" * (MAX_CHARACTERS * 3 // 4)
@@ -289,7 +289,7 @@ def test_the_counter_of_characters_covers_no_text(drawn):
     expect(counter).to_be_hidden()
 
 
-def test_notices_are_lines_that_are_said_once_with_what_is_offered(drawn):
+def test_notices_are_announced_once(drawn):
     offers = [
         {"event": "replace", "value": ["dragon", "dog"], "label": "dragon → dog"},
         {"event": "source", "value": "who-is-it", "label": "Back to Who is “it”?"},
@@ -306,7 +306,7 @@ def test_notices_are_lines_that_are_said_once_with_what_is_offered(drawn):
     expect(alert).to_be_hidden()
 
 
-def test_help_is_seen_and_heard_and_every_box_has_a_name(drawn):
+def test_every_box_has_name_and_help(drawn):
     page = drawn(**of(**OWN, mask="window"))
     panel = more(page)
     lists = ("Show", "d_model", "Heads", "Mask", "Keys seen on either side", "Parameters", "Positions")
@@ -326,7 +326,7 @@ def test_help_is_seen_and_heard_and_every_box_has_a_name(drawn):
 
 
 @pytest.mark.parametrize("theme", YELLOW)
-def test_axe_finds_nothing_in_the_settings(drawn, theme):
+def test_axe_finds_nothing_in_settings(drawn, theme):
     shown = {"notices": ["“dragon”: not among the words."], "offers": [{"label": "dragon → dog"}], "view": "pass"}
     page = drawn(**of(**MODEL), **shown)
     more(page)
@@ -335,7 +335,7 @@ def test_axe_finds_nothing_in_the_settings(drawn, theme):
     assert violations(page, theme) == []
 
 
-def test_settings_are_hidden_while_presenting_and_in_print(drawn):
+def test_settings_are_hidden_while_presenting_and_printing(drawn):
     page = drawn(**of(**OWN), notices=["one"])
     page.evaluate("document.querySelector('#given').insertAdjacentHTML('beforeend', '<p class=\"viewer presenting\">')")
     for each in (".settings", ".notices"):

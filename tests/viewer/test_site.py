@@ -76,7 +76,7 @@ class Links(HTMLParser):
             self.given, self.is_given = json.loads(data), False
 
 
-def test_each_page_is_small_and_leads_to_pages_that_there_are(site):
+def test_pages_are_small_and_all_links_resolve(site):
     pages = {file.name: file.read_text("utf-8") for file in site.glob("*.html")}
     expected = {
         *map(lesson_page_name, LESSONS),
@@ -99,7 +99,7 @@ def test_each_page_is_small_and_leads_to_pages_that_there_are(site):
     assert pages.keys() - reached == set(), "somebody gets there"
 
 
-def test_a_lesson_lacks_nothing_but_its_largest_parameters(site):
+def test_lesson_page_omits_only_its_largest_parameters(site):
     given = Links((site / lesson_page_name("root")).read_text("utf-8")).given
     lacking = set()
     for number, held in enumerate(read(given["moments"]), 1):
@@ -148,7 +148,7 @@ def engine(request, tmp_path_factory):
 
 
 @pytest.mark.browser
-def test_a_lesson_is_walked_looked_around_in_and_left_for_the_next_from_a_file(engine, site):
+def test_lesson_and_talk_files_run_in_every_engine(engine, site):
     def sees(**what):
         return until(engine, lambda seen: all(seen[name].startswith(text) for name, text in what.items()), SEEN)
 
@@ -196,7 +196,7 @@ BUTTON = "[...document.querySelectorAll('button')].find(({{ textContent }}) => t
 
 
 @pytest.mark.browser
-def test_a_talk_as_one_page_has_a_window_for_the_speaker(engine, tmp_path):
+def test_talk_page_has_a_speaker_window(engine, tmp_path):
     file = tmp_path / "a talk.html"
     file.write_text(talk_file(TALK), "utf-8")
     engine.open(file.as_uri())
@@ -246,7 +246,7 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 
 @pytest.mark.browser
-def test_from_a_host_a_lesson_is_answered_in_a_course_page_of_700_pixels(site, host, browser):
+def test_lesson_works_in_a_700_pixel_iframe(site, host, browser):
     page = browser.new_page()
     errors = []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -271,7 +271,7 @@ def test_from_a_host_a_lesson_is_answered_in_a_course_page_of_700_pixels(site, h
 
 
 @pytest.mark.browser
-def test_a_lesson_says_which_parameters_its_page_leaves_out(site, browser):
+def test_lesson_names_the_parameters_left_out(site, browser):
     context = browser.new_context(offline=True)
     page = context.new_page()
     lightened = Links((site / lesson_page_name("root")).read_text("utf-8")).given["lightened"]
@@ -285,7 +285,7 @@ def test_a_lesson_says_which_parameters_its_page_leaves_out(site, browser):
 
 
 @pytest.mark.browser
-def test_axe_finds_nothing_in_its_pages(site, browser):
+def test_axe_finds_nothing_on_site_pages(site, browser):
     context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
     page = context.new_page()
     for name, theme, sign in (
@@ -305,7 +305,7 @@ def test_axe_finds_nothing_in_its_pages(site, browser):
 
 
 @pytest.mark.browser
-def test_nothing_is_cut_off_on_a_phone_and_in_a_course_page(site, browser):
+def test_site_pages_never_scroll_sideways(site, browser):
     context = browser.new_context(offline=True)
     page = context.new_page()
     for name in ("index.html", "what-attention-doesnt-say.html", *map(lesson_page_name, ("root", "heads"))):
@@ -319,7 +319,7 @@ def test_nothing_is_cut_off_on_a_phone_and_in_a_course_page(site, browser):
 
 
 @pytest.mark.parametrize(("text", "rule"), [("title = [", "A talk is a file in TOML"), (None, "A talk is a file; ")])
-def test_a_broken_talk_is_refused_in_a_sentence(tmp_path, text, rule):
+def test_broken_talk_is_refused(tmp_path, text, rule):
     file = tmp_path / "talk.toml"
     if text is not None:
         file.write_text(text, "utf-8")

@@ -106,7 +106,7 @@ def talk_on_a_small_screen(opened, name, route=""):
 
 
 @pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each != "own")) for each in TALKS])
-def test_a_short_route_is_read_on_the_smallest_screen_and_has_at_most_seven_presses(opened, name):
+def test_short_route_is_legible_and_has_at_most_seven_presses(opened, name):
     page = talk_on_a_small_screen(opened, name)
     short = walked(page)
     for stop in short:
@@ -119,7 +119,7 @@ def test_a_short_route_is_read_on_the_smallest_screen_and_has_at_most_seven_pres
 
 
 @pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.slow] * (each != "own")) for each in MOST])
-def test_a_route_by_every_step_is_read_on_the_smallest_screen_and_each_press_shows_something(opened, name):
+def test_full_route_is_legible_and_every_press_shows_something(opened, name):
     page = talk_on_a_small_screen(opened, name, EVERY)
     whole = walked(page)
     if name == "own":
@@ -134,14 +134,14 @@ def test_a_route_by_every_step_is_read_on_the_smallest_screen_and_each_press_sho
 
 
 @pytest.mark.slow
-def test_no_digit_and_no_sentence_is_under_a_hundredth_and_a_half_of_the_largest_screens(opened):
+def test_largest_screen_is_legible(opened):
     page = talk(opened, WHO)
     resized(page, *SIZES[-1])
     for stop in walked(page):
         assert stop["least"] >= LEAST, stop
 
 
-def test_a_number_leads_to_the_stop_that_is_counted_so(opened):
+def test_digit_jumps_to_its_stop(opened):
     page = talk(opened, WHO)
     counted = page.locator(".way .place")
     for number in (2, 6, 4, 1):
@@ -167,7 +167,7 @@ _BELOW_THE_EDGE = """(root) => {
 
 
 @pytest.mark.parametrize("name", ["own", pytest.param("microgpt", marks=pytest.mark.slow)])
-def test_that_a_talk_has_ended_is_said_where_nothing_is_read(opened, name):
+def test_end_notice_covers_nothing(opened, name):
     page = talk(opened, TALKS[name])
     for size in SIZES[:2]:
         resized(page, *size)
@@ -180,7 +180,7 @@ def test_that_a_talk_has_ended_is_said_where_nothing_is_read(opened, name):
         assert under == []
 
 
-def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with_the_others(opened):
+def test_press_writes_a_letter_until_the_name_ends(opened):
     page = talk(opened, {"model": "microgpt", "sentence": "eli"})
     labels = page.locator(".next-letter .bar-of .name")
     expect(labels).to_have_count(11)
@@ -199,7 +199,7 @@ def test_a_press_is_a_letter_until_a_name_ends_and_of_27_bars_ten_are_there_with
 
 
 @pytest.mark.slow
-def test_a_talk_of_a_name_that_has_ended_begins_where_nothing_is_written(opened):
+def test_talk_of_a_finished_name_starts_over(opened):
     page = opened("", model="microgpt", sentence="eliza")
     before = page.url
     page.keyboard.press("p")
@@ -215,7 +215,7 @@ def test_a_talk_of_a_name_that_has_ended_begins_where_nothing_is_written(opened)
     assert sent(page) == [], "of another step all that is written is shown"
 
 
-def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anything(opened):
+def test_controls_hide_until_the_mouse_moves(opened):
     page = talk(opened, WHO)
     resized(page, *SIZES[0])
     seen = "(each) => each.checkVisibility({ opacityProperty: true })"
@@ -234,7 +234,7 @@ def test_what_is_pressed_is_hidden_until_the_mouse_moves_and_nothing_covers_anyt
     becomes(page, lambda: bars.evaluate_all(f"(all) => all.map({seen})"), [False, False])
 
 
-def test_every_step_is_a_choice_and_in_the_address(opened):
+def test_full_route_is_in_the_address(opened):
     page = talk(opened, WHO)
     move_mouse(page)
     page.get_by_role("button", name="Every step").click()
@@ -253,7 +253,7 @@ def test_every_step_is_a_choice_and_in_the_address(opened):
         pytest.param("recall", ("scaling-1", "softmax-2", "whole-pass"), marks=pytest.mark.slow),
     ],
 )
-def test_all_words_have_fewer_rows_and_columns_in_a_talk_rather_than_small_letters(opened, name, steps):
+def test_all_words_drops_rows_rather_than_shrink(opened, name, steps):
     page = opened("?present=1&view=matrices", **TALKS[name])
     fill_the_window(page)
     for size in SIZES[:2]:
@@ -269,7 +269,7 @@ def test_all_words_have_fewer_rows_and_columns_in_a_talk_rather_than_small_lette
                 assert " of " in title
 
 
-def test_what_is_left_out_of_all_words_is_said_and_the_selected_place_stays(opened):
+def test_all_words_states_what_is_left_out(opened):
     page = opened("?present=1&view=matrices&step=scores", **WHO)
     resized(page, *SIZES[0])
     labels = page.locator(".matrix .labels.of-rows").last.locator("span")

@@ -31,7 +31,7 @@ def drawn_as(page, name):
     return [[(x, 100 - y) for x, y in zip(each[::2], each[1::2], strict=True)] for each in numbers]
 
 
-def test_curves_are_the_figures_of_the_checkpoints_more_is_higher_and_later_is_to_the_right(opened):
+def test_curves_match_the_recorded_training(opened):
     page = opened(model="who-is-it")
     steps, losses, accuracies = zip(*json.loads(written(model="who-is-it"))["model"]["training"]["curve"], strict=True)
     for name, figures, most in (("loss", losses, max(losses)), ("accuracy", accuracies, 1)):
@@ -44,7 +44,7 @@ def test_curves_are_the_figures_of_the_checkpoints_more_is_higher_and_later_is_t
     assert said.endswith(f"{percent(accuracies[0])} to {percent(accuracies[-1])} in {steps[-1]} steps of training")
 
 
-def test_each_digit_has_its_answer_below(opened):
+def test_each_digit_is_above_its_answer(opened):
     page = opened(model="mirror", sentence="3 1 4 1 5 9 2 6")
     assert page.locator(".thread .answer strong").all_inner_texts() == [*"62951413"]
     words, answers = (
@@ -55,7 +55,7 @@ def test_each_digit_has_its_answer_below(opened):
 
 
 @pytest.mark.slow
-def test_two_words_that_were_typed_can_be_swapped(opened):
+def test_typed_words_can_be_swapped(opened):
     page = opened("?step=softmax&ask=what if&cell=1.12.2.1.1", model="who-is-it")
     page.get_by_role("button", name="Swap “tired” and “animal”").click()
     assert sent(page) == [["swap", [11, 1]]]
@@ -74,7 +74,7 @@ PLACES = [
 @pytest.mark.parametrize(
     ("model", "step"), [("who-is-it", "question"), pytest.param("recall", "answer", marks=pytest.mark.slow)]
 )
-def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step):
+def test_nothing_moves_while_training_plays(opened, model, step):
     page = opened(f"?step={step}", model=model)
     last = len(json.loads(written(model=model))["model"]["training"]["checkpoints"]) - 1
     there = {}
@@ -88,7 +88,7 @@ def test_while_a_training_plays_everything_stays_where_it_is(opened, model, step
 
 
 @pytest.mark.parametrize(("model", "sentence", "answers"), [("mirror", "1 2 3", 3), ("who-is-it", "was", 1)])
-def test_an_answer_that_nobody_knows_to_be_right_or_wrong_says_so(opened, model, sentence, answers):
+def test_unjudged_answer_is_marked(opened, model, sentence, answers):
     page = opened(model=model, sentence=sentence)
     marks = page.locator(".thread .answer").get_by_role(
         "img", name="No answer is right: the model was not made for this text"
@@ -98,7 +98,7 @@ def test_an_answer_that_nobody_knows_to_be_right_or_wrong_says_so(opened, model,
 
 
 @pytest.mark.parametrize(("model", "step"), [("who-is-it", "softmax"), ("mirror", "question")])
-def test_on_a_phone_the_question_comes_first_and_every_word_and_answer_is_seen(opened, model, step):
+def test_phone_shows_question_first(opened, model, step):
     page = opened(f"?step={step}", model=model)
     resized(page, 366, 844)
     order = [
@@ -113,7 +113,7 @@ def test_on_a_phone_the_question_comes_first_and_every_word_and_answer_is_seen(o
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", ["who-is-it", "microgpt"])
-def test_in_a_talk_it_comes_with_the_mouse_and_none_of_it_is_cut_off(opened, model):
+def test_strip_appears_with_the_mouse_in_a_talk(opened, model):
     page = opened("?present=1&view=matrices&step=answer", model=model)
     strip = page.locator(".training")
     for size in ((1024, 768), (3840, 2160)):

@@ -39,18 +39,18 @@ READERS = {
 
 
 @pytest.mark.parametrize("kind", READERS)
-def test_a_message_of_no_kind_is_read_as_none(kind):
+def test_unknown_message_is_none(kind):
     read, others = READERS[kind]
     for message in NONSENSE + others:
         assert read(message) is None, repr(message)[:40]
 
 
 @of_each("value", ["1", True, [], {}, "nan"])
-def test_a_change_to_what_is_no_number_is_none(value):
+def test_change_without_a_number_is_none(value):
     assert change_in(TRACE, {"cell": "q[0,0,0]", "value": value}) is None
 
 
-def test_a_message_is_read_as_what_it_names():
+def test_message_is_parsed():
     assert cell_in(TRACE, "scores[0,1,2]") == ("scores", (0, 1, 2))
     assert (index_in(0, 3), index_in(2.0, 3), indices_in([2, 0], 3)) == (0, 2, (2, 0))
     assert writer_in(TRACE, {"stage": "heads", "place": 1}) == (1, "heads")
@@ -63,7 +63,7 @@ def test_a_message_is_read_as_what_it_names():
 @pytest.mark.parametrize(
     ("value", "number"), [(1.5, 1.5), (2, 2.0), (-0.0, -0.0), (None, -math.inf), (1e308, 1e308)], ids=repr
 )
-def test_a_change_is_read_with_its_number(value, number):
+def test_change_is_parsed(value, number):
     assert change_in(TRACE, {"cell": "masked[0,1,2]", "value": value}) == Change("masked", (0, 1, 2), number)
 
 
@@ -72,7 +72,7 @@ def test_a_change_is_read_with_its_number(value, number):
     [*(("scores[0,1,2]", value) for value in (math.nan, math.inf, 10**400, None)), ("mask[0,1]", 0.5)],
     ids=lambda each: repr(each)[:13],
 )
-def test_a_number_that_cannot_stand_in_a_cell_is_refused(cell, value):
+def test_impossible_number_is_refused(cell, value):
     with pytest.raises(ChangeError):
         change_in(TRACE, {"cell": cell, "value": value})
 
@@ -81,12 +81,12 @@ def test_a_number_that_cannot_stand_in_a_cell_is_refused(cell, value):
     ("message", "options"),
     [(True, (1, 2)), (1, (True, False)), (1.0, (1, 2)), ("1", (1, 2)), (1, ("1",)), ([1], (1,)), (None, (1,))],
 )
-def test_an_option_is_of_its_very_type(message, options):
+def test_option_needs_the_exact_type(message, options):
     assert option_in(message, options) is None
 
 
 @pytest.mark.parametrize("options", [(1, 2), (True, False), ("a", "b"), range(3)], ids=repr)
-def test_each_option_is_found_as_itself(options):
+def test_each_option_is_found(options):
     for option in options:
         assert option_in(option, options) is option
 
@@ -116,7 +116,7 @@ MEANT = st.one_of(
 
 @settings(max_examples=150)
 @given(MEANT)
-def test_of_any_message_what_is_read_is_of_the_pass(message):
+def test_any_message_stays_within_the_pass(message):
     cell, head = cell_in(TRACE, message), writer_in(TRACE, message)
     assert cell is None or TRACE[cell[0]].value[cell[1]].shape == ()
     assert head is None or TRACE[head[1]].value[head[0]].ndim == 2
@@ -145,7 +145,7 @@ def written(folder, **changed):
     return folder / "entry.js"
 
 
-def test_modules_are_joined_each_once_after_what_they_import(tmp_path):
+def test_bundle_orders_modules_by_import(tmp_path):
     assert bundle(written(tmp_path)) == (
         "const b_js = (() => {\nconst b = 1;\nreturn { b };\n})();\n\n"
         "const a_js = (() => {\nconst { b } = b_js;\nfunction a() { return b; }\nreturn { a };\n})();\n\n"
@@ -163,19 +163,19 @@ def test_modules_are_joined_each_once_after_what_they_import(tmp_path):
         ({"a": 'import * as b from "./b.js";\nexport function a() { return b.b; }\n'}, r"a.js has 'import \* as"),
     ],
 )
-def test_what_can_not_be_joined_is_refused(tmp_path, changed, says):
+def test_bundle_refuses_other_imports(tmp_path, changed, says):
     with pytest.raises(ValueError, match=says):
         bundle(written(tmp_path, **changed))
 
 
-def test_what_only_types_say_is_not_sent():
+def test_bundle_strips_type_comments():
     assert "/** @" in module("state").read_text("utf-8")
     assert not any(
         line.strip().startswith("/** @") and line.endswith("*/") for line in bundle(module("component")).split("\n")
     )
 
 
-def test_the_viewer_knows_no_variant_of_attention_by_name():
+def test_viewer_names_no_attention_variant():
     """Neither a stage nor an option that a layer may lack, nor a model: a new operation asks nothing of the viewer."""
     options = {"qk_norm", "rotation", "softcap", "alibi", "block_size", "absorbed", "decoupled"}
     names = {step.name for step in LAYER if step.option in options} - {"heads"} | options - {"rotation"}
@@ -186,14 +186,14 @@ def test_the_viewer_knows_no_variant_of_attention_by_name():
     assert len(modules) > 80
 
 
-def test_every_module_is_reached_from_one_of_those_that_pages_begin_with():
+def test_every_module_is_reachable():
     entries = ("component", "articles", "numbers", "arrival", "connection", "standalone", "site")
     joined = "".join(map(bundle, map(module, entries)))
     for path in BROWSER.glob("*/*.js"):
         assert path.stem in entries or f"const {path.stem}_js = " in joined, path.name
 
 
-def test_a_bundle_leaves_out_comments_but_for_the_licences_of_others():
+def test_bundle_keeps_only_licence_comments():
     kept = module("leanQr").read_text("utf-8")
     assert "// MIT License\n" in kept
     comments = re.findall(r"^ *//.*\n", bundle(module("component")), re.MULTILINE)
@@ -201,7 +201,7 @@ def test_a_bundle_leaves_out_comments_but_for_the_licences_of_others():
 
 
 @pytest.mark.parametrize(("room", "of"), [("styles/lesson.css", ""), ("styles/training.css", "thumb")])
-def test_a_slider_looks_in_firefox_as_elsewhere(room, of):
+def test_slider_styles_match_in_firefox(room, of):
     """No browser reads a rule of the other's parts, so each is written twice."""
     rules = {"-webkit": {}, "-moz": {}}
     for found in _SLIDER.finditer((BROWSER / room).read_text("utf-8")):

@@ -14,7 +14,7 @@ from tab import becomes, cell, expect, grid, parameters
 pytestmark = pytest.mark.browser
 
 
-def test_unrevealed_numbers_are_seen_nowhere(opened):
+def test_unrevealed_numbers_are_not_in_the_page(opened):
     page = opened("?step=scores&view=matrices&present=1&reveal=0")
     cells = grid(page, "Scores").locator("[data-row]")
     assert "".join(cells.all_inner_texts()) == ""
@@ -33,7 +33,7 @@ DRAGGED = """(box, from) => {
 
 
 @pytest.mark.slow
-def test_a_number_is_set_by_typing_and_by_dragging(opened):
+def test_number_is_set_by_typing_and_dragging(opened):
     page = opened("?step=scores")
     box = page.get_by_role("textbox", name="Set by hand")
     box.fill("-2.5")
@@ -57,7 +57,7 @@ def test_a_number_is_set_by_typing_and_by_dragging(opened):
     assert 1 < len(sent(page)) < 5, "not with every pixel"
 
 
-def test_a_document_that_comes_while_one_types_takes_nothing_away(opened):
+def test_new_document_keeps_typing(opened):
     page = opened("?step=scores")
     box = page.get_by_role("textbox", name="Set by hand")
     box.press_sequentially("1")
@@ -67,7 +67,7 @@ def test_a_document_that_comes_while_one_types_takes_nothing_away(opened):
     assert box.evaluate("(box) => box === document.activeElement")
 
 
-def test_a_key_is_hidden_in_the_mask(opened):
+def test_key_is_hidden_in_the_mask(opened):
     page = opened("?step=mask&picked=mask&cell=1.2.3.1.1", mask="causal")
     page.get_by_role("button", name="Show this key").click()
     assert sent(page)[-1] == ["change", {"cell": "mask[1,2]", "value": 1}]
@@ -76,7 +76,7 @@ def test_a_key_is_hidden_in_the_mask(opened):
     assert sent(page)[-1] == ["change", {"cell": "masked[0,3,0]", "value": None}]
 
 
-def test_only_a_first_visit_says_what_attnviz_is(opened):
+def test_welcome_only_on_first_visit(opened):
     opened("").evaluate("localStorage.clear()")
     page = opened("")
     welcome = page.get_by_text("attnviz shows attention number by number")
@@ -93,7 +93,7 @@ def test_only_a_first_visit_says_what_attnviz_is(opened):
     expect(welcome).to_have_count(0)
 
 
-def test_changes_are_listed_undone_and_shown_by_how_much(opened):
+def test_changes_are_listed_undone_and_measured(opened):
     page = opened("?step=scores")
     page.evaluate(
         "show({ changes: [{ text: 'scores = 2.5', stage: 'scores' }], before: { scores: given.stages.scores.values },"
@@ -111,7 +111,7 @@ def test_changes_are_listed_undone_and_shown_by_how_much(opened):
     assert parameters(page)["step"] == "softmax"
 
 
-def test_numbers_in_the_sentence_lead_to_their_cells(opened):
+def test_number_in_sentence_opens_its_cell(opened):
     page = opened("?step=softmax")
     score = page.locator(".story button").nth(1)
     score.hover()
@@ -122,7 +122,7 @@ def test_numbers_in_the_sentence_lead_to_their_cells(opened):
     assert number(page).startswith("scaled[head 2, cat, sat] = ")
 
 
-def test_a_cell_that_is_pointed_at_lights_up_its_numbers_in_the_panel(opened):
+def test_hovered_cell_lights_its_numbers(opened):
     page = opened("?step=scores")
     cell(page, "Queries", 1, 1).hover()
     becomes(page, lambda: page.locator(".story .lit").all_inner_texts(), ["1.80"])
@@ -131,7 +131,7 @@ def test_a_cell_that_is_pointed_at_lights_up_its_numbers_in_the_panel(opened):
     becomes(page, page.locator(".panel .lit").count, 0)
 
 
-def test_a_crumb_of_the_trail_leads_back_to_its_own_place(opened):
+def test_trail_link_returns_to_its_cell(opened):
     page = opened("?step=weighted-sum&cell=1.2.3.4.1&picked=heads")
     page.locator(".terms .link").nth(1).click()  # a value
     page.locator(".terms .link").nth(2).click()  # a place of another word's input
@@ -141,7 +141,7 @@ def test_a_crumb_of_the_trail_leads_back_to_its_own_place(opened):
     assert number(page).startswith("heads[head 1, cat, 4] = ")
 
 
-def test_a_number_that_was_typed_is_set_as_one_goes_on_and_no_other_with_it(opened):
+def test_typed_number_is_set_on_next(opened):
     page = opened("?step=scores&ask=what+if")
     box = page.get_by_role("textbox", name="Set by hand")
     box.fill("7")
@@ -153,7 +153,7 @@ def test_a_number_that_was_typed_is_set_as_one_goes_on_and_no_other_with_it(open
 
 
 @pytest.mark.slow
-def test_printing_gives_each_step_its_pages_with_nothing_cut_off(opened):
+def test_print_has_a_page_per_step(opened):
     page = opened("?step=scores", theme="dark", afresh=True, model="mirror")
     page.evaluate(
         """addEventListener("beforeprint", () => {
@@ -189,7 +189,7 @@ def values(page):
     return [read(text) for text in page.locator(".terms tbody .value").all_inner_texts()]
 
 
-def test_terms_come_largest_first_whatever_their_sign_or_in_the_order_of_the_sum(opened):
+def test_terms_sort_by_size_or_order(opened):
     page = opened("?step=output")
     by_size = values(page)
     assert len(by_size) == 8
@@ -201,7 +201,7 @@ def test_terms_come_largest_first_whatever_their_sign_or_in_the_order_of_the_sum
     assert names == [f"concat[cat, {place}]" for place in range(1, 9)]
 
 
-def test_a_word_is_taken_as_the_query_and_with_shift_as_the_key_and_says_its_share(opened):
+def test_click_picks_query_and_shift_click_picks_key(opened):
     page = opened("?step=softmax&cell=1.2.3.1.1", mask="causal")
     words = page.locator(".thread [role=option]")
     words.nth(3).click()
@@ -224,7 +224,7 @@ DRAWN = """() => [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["softmax", "whole-pass"])
-def test_a_picture_is_the_same_whatever_was_drawn_before(opened, step):
+def test_picture_is_independent_of_history(opened, step):
     cases, drawn = [{"heads": "4", "d_model": "32", "mask": "causal"}, {"sentence": "a b c", "seed": "3"}], []
     for settings in cases:
         page = opened(f"?step={step}", **settings)
@@ -240,7 +240,7 @@ FACES = """() => [
 ]"""
 
 
-def test_numbers_have_the_colours_of_a_theme_as_soon_as_it_is_another(opened):
+def test_cells_follow_the_theme(opened):
     page = opened("?step=softmax")
     light = page.evaluate(FACES)
     paint = "(colour) => document.documentElement.style.setProperty('--st-background-color', colour)"
@@ -254,7 +254,7 @@ def test_numbers_have_the_colours_of_a_theme_as_soon_as_it_is_another(opened):
     becomes(page, lambda: page.evaluate(FACES), light)
 
 
-def test_each_head_has_a_picture_of_its_own_and_is_chosen_by_it(opened):
+def test_each_head_has_a_picture(opened):
     page = opened("?step=softmax")
     pictures = page.locator(".heads canvas").evaluate_all("(all) => all.map((each) => each.toDataURL())")
     assert len(pictures) == len(set(pictures)) == 2
@@ -271,7 +271,7 @@ BARS = """() => [...document.querySelectorAll(".bar-row")].map((row) => {
 """Of each row of bars how far over zero each begins and ends."""
 
 
-def test_bars_are_the_scores_their_exponentials_and_the_shares_and_lead_to_their_cells(opened):
+def test_bars_show_scores_exponentials_and_weights(opened):
     page = opened("?step=softmax&cell=1.2.3.1.1", mask="causal")
     masked, exponentials, shares = (
         [text.split(": ")[1] for text in row.locator("button").evaluate_all("(all) => all.map((each) => each.title)")]
@@ -293,7 +293,7 @@ def test_bars_are_the_scores_their_exponentials_and_the_shares_and_lead_to_their
     assert number(page).startswith("attention[head 1, cat, the]")
 
 
-def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_says(opened):
+def test_only_an_arrival_moves_the_view(opened):
     page = opened("?step=scores")
     page.keyboard.press("PageDown")
     page.evaluate("show({})")
@@ -303,9 +303,7 @@ def test_a_late_document_leaves_one_where_one_is_and_an_arrival_leads_where_it_s
 
 
 @pytest.mark.parametrize(("agrees", "sign"), [(True, "✓"), (False, "⚠")])
-def test_the_verdict_of_an_audit_has_a_tick_where_every_number_agrees_and_a_warning_where_one_does_not(
-    opened, agrees, sign
-):
+def test_audit_verdict_has_tick_or_warning(opened, agrees, sign):
     page = opened()
     said = {"agrees": agrees, "sentence": "What was found.", "stages": []}
     mounted = page.evaluate(
@@ -359,7 +357,7 @@ ASKS = """async ([one, other]) => {
         ("model=microgpt&sentence=ka", {"model": "microgpt", "sentence": "kay"}),
     ],
 )
-def test_another_pass_is_laid_out_once_while_it_is_drawn(opened, address, other):
+def test_drawing_forces_at_most_one_layout(opened, address, other):
     page = opened(f"?{address}")
     asked = page.evaluate(ASKS, [document(fitted_at(each)) for each in (dict(parse_qsl(address)), other)])
     assert len(asked) <= 1, asked

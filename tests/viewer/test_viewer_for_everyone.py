@@ -44,7 +44,7 @@ def heard(page):
 
 
 @pytest.mark.slow
-def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
+def test_tab_needs_few_stops_each_visible_and_named(opened):
     page = opened("?step=scores", **LARGE)
     names = []
     while not names or not page.evaluate(f"() => {HELD}.id === 'other' || {HELD} === document.body"):
@@ -57,7 +57,7 @@ def test_tab_leads_through_all_of_it_in_a_few_stops_each_seen_and_named(opened):
 
 
 @pytest.mark.slow
-def test_unrevealed_numbers_are_neither_focused_nor_read(opened):
+def test_unrevealed_numbers_are_not_read(opened):
     page = opened("?step=weighted-sum&view=matrices&present=1&reveal=0", model="who-is-it")
     told = re.compile(r"heads\[.* = ")
     for reveal, is_there in (("nothing", 0), ("lit", 0), ("products", 0), ("sum", 1), ("next", 1), ("row", 1)):
@@ -74,7 +74,7 @@ def test_unrevealed_numbers_are_neither_focused_nor_read(opened):
 
 
 @pytest.mark.slow
-def test_arrow_keys_and_the_mouse_reach_no_unrevealed_number(opened):
+def test_arrows_and_mouse_reach_no_unrevealed_number(opened):
     page = opened("?step=softmax")
     page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
     status, bars = page.locator(".status"), page.locator(".bars").get_by_role("group", name="Attention")
@@ -105,7 +105,7 @@ def test_arrow_keys_and_the_mouse_reach_no_unrevealed_number(opened):
         ("?step=softmax", {}, (683, 384), 1, (2560, 1600)),
     ],
 )
-def test_what_scrolls_can_be_reached_by_its_name_while_it_does(opened, address, shown, size, stops, roomy):
+def test_scrolling_areas_are_reachable(opened, address, shown, size, stops, roomy):
     page = opened(address, **shown)
     viewer = page.locator(".viewer")
     viewer.evaluate("(root) => { root.style.height = '100vh'; root.querySelector('.numpy').open = true; }")
@@ -117,7 +117,7 @@ def test_what_scrolls_can_be_reached_by_its_name_while_it_does(opened, address, 
     becomes(page, lambda: viewer.evaluate(STOPS), [])
 
 
-def test_arrows_lead_from_step_to_step_on_the_map_and_enter_opens_one(opened):
+def test_arrows_move_on_the_map(opened):
     page = opened("?step=scores")
     page.locator(".map [aria-current]").focus()
     for key in ("End", "ArrowLeft"):
@@ -128,7 +128,7 @@ def test_arrows_lead_from_step_to_step_on_the_map_and_enter_opens_one(opened):
     assert page.locator(".map [aria-current]").evaluate(f"(each) => each === {HELD}")
 
 
-def test_arrows_lead_from_term_to_term(opened):
+def test_arrows_move_between_terms(opened):
     page = opened("?step=scores")
     links = page.locator(".terms button")
     links.first.focus()
@@ -138,7 +138,7 @@ def test_arrows_lead_from_term_to_term(opened):
     step_is(page, 4)
 
 
-def test_a_table_is_heard_with_its_name_and_the_words_of_its_rows_and_columns(opened):
+def test_table_has_headers(opened):
     page = opened("?step=scores")
     scores = grid(page, "Scores").last
     labels = trace_of(Settings(SENTENCE)).labels["key"]
@@ -147,7 +147,7 @@ def test_a_table_is_heard_with_its_name_and_the_words_of_its_rows_and_columns(op
     assert scores.get_by_role("row").count() == 1 + len(labels)
 
 
-def test_a_drawn_matrix_has_one_cell_at_a_time_which_says_all_of_itself(opened):
+def test_drawn_matrix_exposes_one_cell(opened):
     page = opened("?step=scores", **LARGE)
     queries = grid(page, "Queries").last
     assert (queries.get_attribute("aria-rowcount"), queries.get_attribute("aria-colcount")) == (str(len(WORDS)), "64")
@@ -161,7 +161,7 @@ def test_a_drawn_matrix_has_one_cell_at_a_time_which_says_all_of_itself(opened):
     assert float(said.split(" = ")[1].replace("−", "-")) == q[0, 2, 63]
 
 
-def test_another_step_and_another_number_are_said_once_each(opened):
+def test_step_and_number_are_announced_once(opened):
     page = opened("?step=scores")
     page.evaluate(HEAR)
     page.keyboard.press("PageDown")
@@ -175,7 +175,7 @@ def test_another_step_and_another_number_are_said_once_each(opened):
     assert len(heard(page)) == 3, "what is only pointed at is not said"
 
 
-def test_nothing_is_said_while_something_plays(opened):
+def test_playing_is_silent(opened):
     page = opened("?step=scores")
     page.evaluate(HEAR)
     hasten(page)
@@ -193,7 +193,7 @@ def test_six_quick_presses_are_six_steps(opened):
 
 
 @pytest.mark.slow
-def test_where_colours_are_forced_what_is_chosen_and_what_numbers_say_are_seen(opened):
+def test_forced_colours_show_selection_and_numbers(opened):
     page = opened("?step=softmax")
     with forced_colours(page):
         colour = "(each) => getComputedStyle(each).backgroundColor"
