@@ -11,7 +11,7 @@ import pytest
 from implementations import softmax
 
 from attnviz import compare
-from attnviz.checks.explain import explanation, passes
+from attnviz.checks.explain import candidates, explanation
 from attnviz.checks.read.files import read_file
 from attnviz.checks.read.rounding import OutOfWorkError, spend, work_limit
 from attnviz.core.errors import OwnArraysError
@@ -153,7 +153,7 @@ def test_work_is_limited_and_the_report_says_so(monkeypatch):
     assert "Not tried: " in str(found)
     for n in (10_000, 3_000_000):
         monkeypatch.setattr(explanation, "_MOST_SEARCHED", n)
-        monkeypatch.setattr(passes, "_LARGE", 0)
+        monkeypatch.setattr(candidates, "_LARGE", 0)
         found = compare(None, large(n=16, width=32, n_heads=4, d=8))
         assert found.first.stage == "attention"
         assert "as the arrays are so large" in str(found)

@@ -1,19 +1,20 @@
 """Explanation: the reading of a user's arrays, with permuted axes if need be, and the mistakes that explain most."""
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import permutations
 
 import numpy as np
 
-from attnviz.checks.causes.cause import WRONG_AXES, Mistake, called
-from attnviz.checks.explain.comparison import Agreement, compare_pass
-from attnviz.checks.explain.passes import Candidate, Candidates, Node, NodeCache, values_of
-from attnviz.checks.explain.search import Diagnosis, PrecisionSearch, SkippedCheck
-from attnviz.checks.read.layouts import PROJECTIONS, Layout, groups_of, layouts_of, recomputed, stages, without_batch
+from attnviz.checks.causes.cause import Mistake, called
+from attnviz.checks.explain.axis_orders import Explained, MakeCandidates, with_permuted_axes
+from attnviz.checks.explain.candidates import Candidate, Candidates
+from attnviz.checks.explain.comparison import Comparer
+from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
+from attnviz.checks.explain.passes import Node, values_of
+from attnviz.checks.explain.search import Search
+from attnviz.checks.read.layouts import Layout, recomputed
 from attnviz.checks.read.names import layers_of, named, of_layer
 from attnviz.checks.read.readings import (
     Conventions,
@@ -25,7 +26,6 @@ from attnviz.checks.read.readings import (
     user_arrays,
 )
 from attnviz.checks.read.rounding import OutOfWorkError, Rounded, work_limit
-from attnviz.checks.report.words import title
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import ALL_AXES
@@ -39,8 +39,6 @@ _TOO_LARGE = (
     "tokens, or say n_heads, orientation and true_is."
 )
 _WHOLE = {"q", "k", "v", "heads"}  # the stages of a pass that can be shown
-Explained = tuple[UserArrays, Diagnosis]
-MakeCandidates = Callable[[UserArrays], Candidates]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +129,7 @@ def explain(
 
 def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
     """The reading of the arrays that explains most, with permuted axes if nothing else does."""
-    searches: list[PrecisionSearch] = []
+    searches: list[Search] = []
     best: Explained | None = None
     try:
         with work_limit(MOST_COMPUTED):
@@ -140,15 +138,12 @@ def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
             is_large = any(each.candidates.likely[0].is_large for each in searches)
             with work_limit(_MOST_SEARCHED) if is_large else nullcontext():
                 best = _best(searches)
-                return (not best[1].explains_all and _permuted(best[0], make, best[1])) or best
+                return (not best[1].explains_all and with_permuted_axes(best[0], make, best[1])) or best
     except OwnArraysError:
-        try:
-            with work_limit(MOST_COMPUTED):
-                result = next(filter(None, (_permuted(each, make, None) for each in ways[:_MAX_WAYS])), None)
-        except OutOfWorkError:
-            result = None
-        if result:
-            return result
+        with suppress(OutOfWorkError), work_limit(MOST_COMPUTED):
+            for way in ways[:_MAX_WAYS]:
+                if result := with_permuted_axes(way, make, None):
+                    return result
         raise
     except OutOfWorkError:
         so_far = [(each.candidates.arrays, each.best_so_far) for each in searches]
@@ -159,18 +154,18 @@ def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
         return arrays, replace(diagnosis, skipped_checks=(*diagnosis.skipped_checks, SkippedCheck.REST))
 
 
-def _agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[PrecisionSearch]) -> Explained | None:
+def _agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[Search]) -> Explained | None:
     """The first of several readings that agrees entirely, if any; appends a search for each whose arrays fit."""
     misfit = None
     for way in ways:
         try:
-            searches.append(PrecisionSearch(make(way)))
+            searches.append(Search(make(way)))
         except OwnArraysError as error:
             misfit = misfit or error
             continue
-        plain = searches[-1].plain
-        if plain and plain.stages and len(ways) > 1:
-            return way, plain
+        match = searches[-1].match
+        if match and match.stages and len(ways) > 1:
+            return way, match
         if len(searches) > 1:
             searches[-1].forget()
     if misfit and not searches:
@@ -178,21 +173,21 @@ def _agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[Preci
     return None
 
 
-def _best(searches: list[PrecisionSearch]) -> Explained:
-    def having(kind: str) -> Iterator[PrecisionSearch]:
+def _best(searches: list[Search]) -> Explained:
+    """The best diagnosis of several readings, none of which agrees entirely; the quickest kinds of search first."""
+
+    def found(by: Callable[[Search], Diagnosis | None]) -> Iterator[tuple[Search, Diagnosis]]:
         for each in searches:
-            if getattr(each, kind):
-                yield each
+            if diagnosis := by(each):
+                yield each, diagnosis
             elif each is not searches[0]:
                 each.forget()
 
-    for each in having("quick_match"):
-        if wrong := each.quick_match:
-            return each.candidates.arrays, wrong
-    likely = list(having("coarse"))
-    for each in having("rotated") if not likely and len(searches) > 1 else ():
-        if right := each.rotated:
-            return each.candidates.arrays, right
+    for each, diagnosis in found(lambda each: each.quick_diagnosis):
+        return each.candidates.arrays, diagnosis
+    likely = [each for each, _ in found(lambda each: each.coarse_match)]
+    for each, match in found(lambda each: each.completed_match) if not likely and len(searches) > 1 else ():
+        return each.candidates.arrays, match
     result = [(each.candidates.arrays, each.best) for each in (likely or searches)[:_MAX_WAYS]]
     return max(result, key=lambda each: (each[1].explains_all, each[1].rank, -len(each[1].mistakes)))
 
@@ -204,7 +199,7 @@ def _nearest(name: str, array: np.ndarray, candidate: Candidate) -> tuple[list[U
         if not named(stage.name) or (stage.name == "mask") != (np.asarray(array).dtype == bool):
             continue
         (alone,), _ = user_arrays({stage.name: array})
-        for each in PrecisionSearch(Candidates(alone, [candidate])).best.stages:
+        for each in Search(Candidates(alone, [candidate])).best.stages:
             if each.layout and each.stage == stage.name:
                 ranked.append((not each.agrees, each.roundings, len(ranked), stage.name, alone[stage.name]))
     if not ranked:
@@ -223,164 +218,17 @@ def _by_convention(arrays: UserArrays, diagnosis: Diagnosis) -> Diagnosis:
         return diagnosis
     usual = Candidate.of(reading.with_mask(against.by_convention))
     candidate = replace(usual, rotation=diagnosis.candidate.rotation)
-    nodes = NodeCache(arrays, diagnosis.precision).rotated(candidate)
-    state = compare_pass(arrays, candidate, nodes, diagnosis.precision)
-    plain = Diagnosis(candidate, diagnosis.precision, state.stages, state.fully_masked)
-    if state.agrees:
-        return plain
+    comparer = Comparer(arrays, diagnosis.precision)
+    unmodified = comparer.compare(candidate)
+    if unmodified.agrees:
+        return Diagnosis.of(unmodified)
+    nodes = unmodified.nodes
     mask = Node.constant(Rounded(against.value))
     changed = {name: node.with_constant("mask", mask) for name, node in nodes.items() if "mask" in node.inputs}
-    explained = compare_pass(arrays, candidate, {**nodes, **changed}, diagnosis.precision)
+    explained = comparer.compare(candidate, {**nodes, **changed})
     if not explained.agrees:
         return diagnosis
     inverted = [each.name for each in against.chosen if each.contradicts]
     name = " and ".join(inverted) if arrays["mask"].name not in inverted else ""
     mistake = Mistake("mask inverted", "masked", {"mask": called(name)}, changed)
-    return plain.with_mistakes((mistake,), explained, nodes, against=against)
-
-
-# --- Axes in another order
-
-_TOGETHER = (("q", "k", "v"), PROJECTIONS)  # arrays that people lay out alike
-
-
-@dataclass(frozen=True, eq=False)
-class _Permuted:
-    """An array whose axes were permuted as by `numpy.transpose`, after it was reshaped if it had been flattened."""
-
-    stage: str
-    before: UserArray
-    array: UserArray
-    axes: tuple[int, ...]
-    was_flat: bool
-
-    def theirs(self, layout: Layout | None) -> str:
-        """The user's order of axes, if the permuted array is in this layout."""
-        groups = groups_of(layouts_of(self.stage)[0].pattern)
-        names = dict(zip(groups, stages()[self.stage], strict=True)) | {"h": "head"}
-        groups = groups_of(layout.pattern) if layout else groups
-        expected = [names.get(each) or " * ".join(names.get(letter, letter) for letter in each) for each in groups]
-        theirs = ", ".join(expected[self.axes.index(place)] for place in range(len(self.axes)))
-        return f"flattened from ({theirs})" if self.was_flat else f"({theirs})"
-
-    def mistake(self, layout: Layout | None) -> Mistake:
-        shown = self.theirs(layout)
-        slots = {"array": title(self.stage), "theirs": shown, "expected": ", ".join(stages()[self.stage])}
-        return Mistake(WRONG_AXES, self.stage, slots, {})
-
-
-def _permuted(arrays: UserArrays, make: MakeCandidates, diagnosis: Diagnosis | None) -> Explained | None:
-    """Permute axes until everything is explained; `diagnosis` is the best without, None if the arrays fit no pass."""
-    nearest = diagnosis and replace(diagnosis, mistakes=(), explained=())
-    changed: dict[str, _Permuted] = {}
-    is_small = not diagnosis or diagnosis.candidate.is_small
-
-    def search(changes: Mapping[str, _Permuted]) -> PrecisionSearch | None:
-        try:
-            return PrecisionSearch(make({**arrays, **{stage: each.array for stage, each in changes.items()}}))
-        except OwnArraysError:
-            return None
-
-    has_wrong_shape = bool(diagnosis and diagnosis.first and diagnosis.first.shapes)
-    while len(changed) < len(arrays) and (is_small or has_wrong_shape):
-        before, further = nearest, None
-        current = {**arrays, **{stage: each.array for stage, each in changed.items()}}
-        for option in _options(current, before, changed, same_shape=not is_small):
-            tried = None  # of large arrays no two are kept at once
-            more = {**changed, **{each.stage: each for each in option}}
-            tried = search(more)
-            if tried is None:
-                continue
-            if right := tried.plain or (tried.rotated if diagnosis is None else None):
-                return _with_orders(arrays, more, right) if right.stages else None
-            if _n_agreeing(tried.nearest) > _n_agreeing(nearest):
-                nearest, further = tried.nearest, more
-        if further is None:
-            break
-        changed = further
-    forced = [changed] if changed else []
-    if has_wrong_shape:
-        forced += [{each.stage: each for each in option} for option in _options(arrays, diagnosis, {}, same_shape=True)]
-    for more in forced:
-        tried = search(more)
-        if tried and (best := tried.best).explains_all:
-            return _with_orders(arrays, more, best)
-    return None
-
-
-def _n_agreeing(diagnosis: Diagnosis | None) -> int:
-    return diagnosis.rank[0] if diagnosis else -1
-
-
-def _options(
-    arrays: UserArrays, diagnosis: Diagnosis | None, changed: Mapping[str, _Permuted], same_shape: bool
-) -> Iterator[tuple[_Permuted, ...]]:
-    """Other axis orders of the first array that differs; if no stage agrees, also of the inputs and parameters."""
-    if diagnosis and diagnosis.first:
-        compares, name = diagnosis.candidate.compares, diagnosis.first.name
-        stage = next(each for each in arrays if arrays[each].name == name and compares(each))
-        expected = diagnosis.candidate.trace[diagnosis.first.stage].shape
-        for each in _orders(stage, arrays[stage], expected) if stage not in changed else ():
-            if not same_shape or each.array.value.shape == expected:
-                yield (each,)
-    if same_shape or _n_agreeing(diagnosis) > 0:
-        return
-    others = [each for each in arrays if each != "mask" and each not in changed]
-    begins = (each for each in others if diagnosis is None or not diagnosis.candidate.compares(each))
-    alone = {each: [*_orders(each, arrays[each])] for each in begins}
-    for group in _TOGETHER:
-        if set(group) <= set(alone):
-            yield from zip(*(alone[each] for each in group), strict=False)
-    for several in alone.values():
-        yield from ((each,) for each in several)
-
-
-def _orders(stage: str, array: UserArray, expected: Sequence[int] = ()) -> Iterator[_Permuted]:
-    """An array with its axes in each other order, the expected shape first; or reshaped to it."""
-    value, n = array.value, len(stages()[stage])
-    while value.ndim > n and len(value) == 1:
-        value = value[0]
-    if value.ndim < 2 and not expected:
-        return
-    ways = [(value, each, False) for each in permutations(range(value.ndim))][1:] if value.ndim <= n else []
-    if value.ndim < len(expected) and value.size == math.prod(expected):
-        for each in permutations(range(len(expected))):
-            ways.append((value.reshape([expected[each.index(at)] for at in range(len(each))]), each, True))
-    ways.sort(key=lambda way: way[0].transpose(way[1]).shape != tuple(expected))
-    for split, axes, was_flat in ways:
-        yield _Permuted(stage, array, replace(array, value=split.transpose(axes)), axes, was_flat)
-
-
-def _with_orders(arrays: UserArrays, changed: Mapping[str, _Permuted], right: Diagnosis) -> Explained:
-    """The diagnosis with the axis orders as its first mistakes."""
-    explained, reading = right.explained or right.stages, right.candidate.reading
-    of_reading = reading.layouts if reading else {}
-    layouts: dict[str, Layout | None] = {arrays[stage].name: layout for stage, layout in of_reading.items()}
-    layouts |= {each.name: each.layout for each in explained}
-    names = {each.before.name: each for each in changed.values()}
-    # where heads are as many as tokens, an array in attnviz's own order may be read in another: that is no mistake
-    own_order = {
-        n for n, each in names.items() if each.theirs(layouts.get(n)) == f"({', '.join(stages()[each.stage])})"
-    }
-    own_layouts = {name: layouts_of(names[name].stage)[0] for name in own_order}
-    names = {name: each for name, each in names.items() if name not in own_order}
-    shapes = {name: (each.before.value.shape, each.array.value.shape) for name, each in names.items()}
-    differing = {name: Agreement(each.stage, name, shapes=shapes[name]) for name, each in names.items()}
-    compared = {each.name for each in right.stages}
-    all_stages = [differing[name] for name in names if name not in compared]
-    for each in right.stages:
-        all_stages.append(differing.get(each.name) or replace(each, layout=own_layouts.get(each.name, each.layout)))
-    orders = (names[each.name].mistake(layouts.get(each.name)) for each in all_stages if each.name in names)
-    mistakes = (*orders, *right.mistakes)
-    permuted = {**arrays, **{stage: each.array for stage, each in changed.items()}}
-    return permuted, replace(right, stages=tuple(all_stages), mistakes=mistakes, explained=explained)
-
-
-def orders_that_fit(stage: str, shape: tuple[int, ...], expected: tuple[int, ...]) -> list[str]:
-    """The axes that an array may have, given that its shape is a permutation of the expected one."""
-    names, n = stages()[stage], len(expected)
-    shape = without_batch(shape, n)
-    fitting = [each for each in permutations(range(n)) if tuple(expected[place] for place in each) == shape]
-    if not fitting and len(shape) < n and math.prod(shape) == math.prod(expected):
-        return [f"flattened from ({', '.join(names)})"]
-    return [f"({', '.join(names[place] for place in each)})" for each in fitting]
+    return Diagnosis.of(unmodified).with_mistakes((mistake,), explained, nodes, against=against)

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 
-from attnviz.checks.explain.explanation import Explanation, orders_that_fit
-from attnviz.checks.explain.passes import FULLY_MASKED, Rotation
-from attnviz.checks.explain.search import UNKNOWN
+from attnviz.checks.explain.explanation import Explanation
+from attnviz.checks.explain.passes import FULLY_MASKED
+from attnviz.checks.explain.rotations import Rotation
 from attnviz.checks.read.layouts import (
     BY_HEADS,
     IN_OUT,
@@ -13,7 +13,6 @@ from attnviz.checks.read.layouts import (
     OUT_IN,
     PROJECTIONS,
     score_stages,
-    stages,
     stages_after_scores,
 )
 from attnviz.checks.read.masks import UserMask
@@ -160,49 +159,3 @@ def _rotation_clause(rotation: Rotation, d_k: int) -> str:
     divided = "scaled as in Llama 3.1, factor" if rotation.is_llama3 else "angles divided by"
     factor = f", {divided} {rotation.factor:g}" if rotation.factor != 1 else ""
     return f"RoPE, {'in halves' if rotation.is_in_halves else 'in pairs of neighbours'}{part}, base {base}{factor}"
-
-
-def unexplained(explanation: Explanation) -> list[str]:
-    """Sentences for when no mistake explains the numbers: correct code may do what attnviz doesn't know."""
-    diagnosis = explanation.diagnosis
-    first = diagnosis.first
-    if first and first.shapes:
-        return [_shape_sentence(first.stage, *first.shapes)]
-    if tables := [shortened(each) for each in explanation.unread if is_rotation_table(each)]:
-        were = f"{'was' if len(tables) == 1 else 'were'} not read"
-        right = "where your code rotates queries and keys by them, these numbers may be right"
-        return [f"Your {listed(tables)} {were}: {right}."]
-    sentences = ["No mistake that attnviz knows of makes these numbers."]
-    if diagnosis.within:
-        within = f"If your code computes in {diagnosis.within} on the way"
-        sentences.append(f"{within}, its rounding may leave as much, which is harmless.")
-    elif first and diagnosis.may_be_rotated and "rotated" in diagnosis.may_be:
-        which = {"q": "queries", "k": "keys"}.get(first.stage, "queries and keys")
-        why = "lengths agree, directions don't. Attnviz doesn't know this rotation."
-        sentences.append(f"Your {which} may be rotated by their positions (RoPE): {why}")
-    elif diagnosis.wrong_sum:
-        (*head, query), total = diagnosis.wrong_sum
-        of_head = "".join(f" of head {each + 1}" for each in head)
-        signed = f"{total:.4g}".replace("-", "−")
-        sentences.append(f"Row {query + 1}{of_head} of your attention adds up to {signed}, not to 1.")
-    elif diagnosis.may_be:
-        *most, last = (UNKNOWN[each] for each in diagnosis.may_be)
-        names = f"{', '.join(most)} or {last}" if most else last
-        sentences.append(f"They may be right all the same: attnviz doesn't know {names}.")
-    return sentences
-
-
-def _shape_sentence(stage: str, yours: tuple[int, ...], ours: tuple[int, ...]) -> str:
-    expected = f"({', '.join(stages()[stage])})"
-    orders = orders_that_fit(stage, yours, ours)
-    if len(orders) == 1:
-        return f"The axes of {title(stage)} seem to be {orders[0]}; expected {expected}."
-    if orders:
-        return f"Are the axes of {title(stage)} {' or '.join(orders)}? They should be {expected}."
-    if stages()[stage][-1] == "key" and yours[-2:-1] == ours[-2:-1] and yours[-1] > ours[-1]:
-        return (
-            f"There are more keys than tokens, by {yours[-1] - ours[-1]}. nn.MultiheadAttention adds one by "
-            "add_zero_attn or add_bias_kv, and a cache keeps those of earlier tokens: give them as the context, or "
-            "leave them out."
-        )
-    return "Check which axis of it counts what."

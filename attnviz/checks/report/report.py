@@ -27,7 +27,8 @@ from attnviz.checks.read.names import (
     wrong_counts,
 )
 from attnviz.checks.read.readings import Conventions
-from attnviz.checks.report.notes import how_read, questions, unexplained
+from attnviz.checks.report.notes import how_read, questions
+from attnviz.checks.report.unexplained import unexplained
 from attnviz.checks.report.words import Row, capital, difference_clause, html_of, shortened, title, to_rounding
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.order import LayerConfig

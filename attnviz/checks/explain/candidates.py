@@ -1,0 +1,156 @@
+"""Candidates: the passes that a user's arrays may belong to, one for each reading of them, or the given pass."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from attnviz.checks.explain.rotations import Rotation
+from attnviz.checks.read.layouts import Layout, Sizes, arranged, fitted, layouts_of, recomputed
+from attnviz.checks.read.masks import WrongMask, seen_in, wrong_masks
+from attnviz.checks.read.readings import Reading, UserArray, UserArrays, largest_stage, sizes_of, with_inferred_mask
+from attnviz.checks.read.rounding import Format, spend, written_in
+from attnviz.core.errors import ArrayError, OwnArraysError
+from attnviz.core.stage import split_layer
+from attnviz.core.trace import Trace
+
+_SMALL = 2**17  # up to so many numbers, passes are kept in memory
+_LARGE = 2**20  # of larger passes nothing is kept while others are examined
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A pass that the user's arrays are compared with: a given one, or the one from a reading of the arrays."""
+
+    reading: Reading | None
+    sizes: Sizes
+    rotation: Rotation | None = None  # of queries and keys, which the pass itself lacks
+    _trace: list[Trace] = field(default_factory=list, repr=False)  # empty if it has to be computed again
+    _forms: dict[tuple[UserArray, str], list[tuple[Layout, np.ndarray]]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of_trace(cls, trace: Trace) -> Candidate:
+        sizes = dict(sizes_of({stage.name: stage.shape for stage in trace.stages}))
+        if sizes["g"] == sizes["h"]:
+            del sizes["g"]  # the user may have one copy of what the heads of a group share
+        return cls(None, sizes, None, [trace])
+
+    @classmethod
+    def of(cls, reading: Reading) -> Candidate:
+        """The candidate for a reading of the arrays; OwnArraysError if a number of its pass is not finite."""
+        candidate = cls(reading, reading.sizes)
+        assert candidate.trace  # computed now, so that it is refused now
+        if not candidate.is_small:
+            candidate.forget()
+        return candidate
+
+    @property
+    def trace(self) -> Trace:
+        if not self._trace and self.reading:
+            spend(sum(each.size for each in self.reading.arrays.values()))
+            try:
+                self._trace.append(recomputed(self.reading.arrays, self.reading.config))
+            except ArrayError as error:
+                raise OwnArraysError(str(error)) from None
+        return self._trace[0]
+
+    def forget(self) -> None:
+        if self.reading:
+            self._trace.clear()
+
+    @property
+    def is_cached(self) -> bool:
+        return bool(self._trace)
+
+    @property
+    def is_small(self) -> bool:
+        return self.size <= _SMALL
+
+    @property
+    def is_large(self) -> bool:
+        """Whether memory is too short to keep the pass, so that it is recomputed each time."""
+        return self.size > _LARGE
+
+    @cached_property
+    def size(self) -> int:
+        """How many numbers the pass holds: its parameters, and eight times its largest stage."""
+        inputs = self.reading.arrays.values() if self.reading else ()
+        return sum(each.size for each in inputs) + 8 * largest_stage(self.sizes)
+
+    @property
+    def n_scores(self) -> int:
+        return self.trace["scores"].size if "scores" in self.trace else 0
+
+    @property
+    def wrong_masks(self) -> list[WrongMask]:
+        """The masks that someone may have applied instead of the right one, those of other layers included."""
+        if self.reading:
+            return list(self.reading.mask.wrong if self.reading.mask else ())
+        if "mask" not in self.trace:
+            return []
+        masks, known = [*wrong_masks(self.trace["mask"].value)], [self.trace["mask"].value]
+        for stage in self.trace:
+            base, layer = split_layer(stage.name)
+            if base == "mask" and layer and not any(np.array_equal(stage.value, each) for each in known):
+                known.append(stage.value)
+                masks.append(WrongMask("mask of another layer", str(layer), stage.value))
+        return masks
+
+    @property
+    def hides_all_keys(self) -> bool:
+        """Whether the masks leave some query without a visible key."""
+        mask = self.reading and self.reading.mask
+        return bool(mask and not seen_in(mask.value).any(axis=-1).all())
+
+    @property
+    def rotated_by(self) -> Rotation | None:
+        """The rotation of the queries and keys, whether the pass includes it or not."""
+        operation = self.reading and self.reading.config.rotation
+        return Rotation.like(operation, self.sizes["d"]) if operation else self.rotation
+
+    @property
+    def formats(self) -> set[Format]:
+        """The number formats of a given pass; empty if the pass starts from the user's arrays."""
+        inputs = [stage.value for stage in self.trace.stages if stage.is_given] if self.reading is None else []
+        return {written_in(value, value.dtype)[0] for value in inputs if value.dtype.kind == "f"}
+
+    def forms(self, array: UserArray, stage: str) -> list[tuple[Layout, np.ndarray]]:
+        """An array in attnviz's layout of a stage, for each layout that it may have."""
+        if (array, stage) not in self._forms:
+            fits = ((layout, fitted(layout, array.value.shape, self.sizes)) for layout in layouts_of(stage))
+            forms = [(layout, arranged(array.value, layout, stage, fit)) for layout, fit in fits if fit]
+            self._forms[array, stage] = forms
+        return self._forms[array, stage]
+
+    def compares(self, stage: str) -> bool:
+        """Whether an array of this stage is compared, as the pass doesn't start from it."""
+        return self.reading is None or stage not in self.reading.arrays
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """All passes that a user's arrays may belong to."""
+
+    arrays: UserArrays
+    likely: Sequence[Candidate]  # the simplest first
+    failed_searches: set[Hashable] = field(default_factory=set)  # for mistakes, in any precision
+
+    @cached_property
+    def with_inferred_mask(self) -> list[Candidate]:
+        """Those that hide more keys than the given masks."""
+        likely = [each.reading for each in self.likely if each.reading]
+        return [Candidate.of(more) for each in likely for more in with_inferred_mask(each, self.arrays)]
+
+    @property
+    def groups(self) -> Iterator[Sequence[Candidate]]:
+        """The likely candidates; then, only if they are asked for, those with an inferred mask."""
+        yield self.likely
+        yield self.with_inferred_mask
+
+    def forget(self) -> None:
+        """Drop the passes until they are used again."""
+        for each in (*self.likely, *vars(self).get("with_inferred_mask", ())):
+            each.forget()

@@ -1,0 +1,155 @@
+"""Mistaken passes: mistakes tried where a pass first differs from the arrays, one at a time, then in pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from attnviz.checks.causes.cause import Mistake, Setting
+from attnviz.checks.causes.table import mistakes_in
+from attnviz.checks.explain.comparison import Agreement, Comparer, PassComparison, compared_stages, targets
+from attnviz.checks.explain.diagnosis import Diagnosis, Mistakes
+from attnviz.checks.explain.passes import Node, Nodes, needed
+from attnviz.checks.explain.prefilter import Prefilter
+from attnviz.checks.read.layouts import score_stages
+from attnviz.checks.read.rounding import Precision
+
+_MAX_MISTAKES = 3  # how many cumulative mistakes are searched
+_FAR = 4.0  # mistakes that leave more than 4 times the least difference rank last
+MistakenPass = tuple[Mistakes, Nodes]
+
+
+def may_pair(first: Agreement, precision: Precision) -> bool:
+    """Whether pairs of mistakes are tried; coarse numbers don't tell so many apart."""
+    first_to_show = (*score_stages(), "attention", "heads", "concat", "output")
+    return precision.is_fine and first.stage in first_to_show
+
+
+def likeliest_diagnosis(
+    comparer: Comparer, passes: Iterable[PassComparison], failed: set, in_pairs: bool = False
+) -> Diagnosis:
+    """The first pass that explains everything, perhaps with mistakes; else the best."""
+    diagnoses = []
+    for each in passes:
+        diagnosis = _with_mistakes(comparer, comparer.whole(each), failed, in_pairs)
+        if diagnosis.explains_all:
+            return diagnosis
+        if each.candidate.is_large:
+            each.candidate.forget()
+        diagnoses.append(diagnosis)
+    return max(diagnoses, key=lambda each: each.likelihood)
+
+
+def _with_mistakes(comparer: Comparer, unmodified: PassComparison, failed: set, in_pairs: bool) -> Diagnosis:
+    """The pass with the cumulative mistakes that explain most."""
+    mistaken = unmodified
+    mistakes: Mistakes = ()
+    alternatives: tuple[Mistakes, ...] = ()
+    while len(mistakes) < _MAX_MISTAKES and not mistaken.agrees:
+        likeliest = _next_mistakes(comparer, mistaken, failed, is_first=not mistakes, in_pairs=in_pairs)
+        if not likeliest:
+            break
+        alternatives = alternatives if mistakes else tuple(each for each, _ in likeliest[1:])
+        mistakes, mistaken = (*mistakes, *likeliest[0][0]), likeliest[0][1]
+    diagnosis = Diagnosis.of(unmodified)
+    if not mistakes:
+        return diagnosis
+    return diagnosis.with_mistakes(mistakes, mistaken, unmodified.nodes, alternatives=alternatives)
+
+
+def _next_mistakes(
+    comparer: Comparer, before: PassComparison, failed: set, is_first: bool, in_pairs: bool
+) -> list[tuple[Mistakes, PassComparison]]:
+    """The mistakes that make most stages agree from the first that differs on, the likeliest first.
+
+    `failed` remembers searches for a first mistake that no pass came near in, as other precisions repeat them.
+    """
+    arrays, candidate = comparer.arrays, before.candidate
+    n_agreeing = before.rank[0]
+    first, compared = before.stages[n_agreeing], compared_stages(arrays, candidate, before.nodes)
+    differs = compared[n_agreeing]
+    near = Prefilter(comparer, candidate, before.nodes, differs, frozenset(compared[:n_agreeing]))
+    n_parts = 3 if in_pairs and may_pair(first, comparer.precision) else 2
+    parts = [(part, candidate.trace, candidate.rotation, differs, near.tolerance) for part in range(n_parts)]
+    if is_first and failed.issuperset(parts):
+        return []
+    setting = Setting(
+        candidate.trace, before.nodes, candidate.wrong_masks, {*arrays}, candidate.sizes, first, before.values
+    )
+    known = {each.stage for each in before.stages[:n_agreeing] if not (each.layout and each.layout.is_averaged)}
+    for part, passes in zip(parts, _passes_to_try(setting, set(targets(first.stage)), known), strict=False):
+        if is_first and part in failed:
+            continue
+        accepted = [each for each in passes if near.accepts(each[1])]
+        if not accepted and is_first:
+            failed.add(part)
+        made = ((mistakes, comparer.compare(candidate, nodes, before)) for mistakes, nodes in accepted)
+        if likeliest := _likeliest(made, first, n_agreeing):
+            return likeliest
+    return []
+
+
+def _likeliest(
+    passes: Iterable[tuple[Mistakes, PassComparison]], first: Agreement, n_agreeing: int
+) -> list[tuple[Mistakes, PassComparison]]:
+    """Those with most agreeing stages, among those that explain the first differing one; much farther ones last."""
+    likeliest: list[tuple[Mistakes, PassComparison]] = []
+    best = (n_agreeing + 1, 0)
+    for mistakes, mistaken in passes:
+        if mistaken.rank >= best and mistaken.stages[n_agreeing].is_nearer_than(first):
+            likeliest = [*(likeliest if mistaken.rank == best else ()), (mistakes, mistaken)]
+            best = mistaken.rank
+    least = min((each.stages[n_agreeing].off for _, each in likeliest), default=0.0)
+    return sorted(likeliest, key=lambda each: each[1].stages[n_agreeing].off > _FAR * least)
+
+
+# --- Mistakes to try
+
+_PROJECTED = {"q", "k", "v", "q_normed", "k_normed", "q_rotated", "k_rotated"}
+_BEFORE_USE = "attention averaged over heads"  # leaves the returned attention unchanged
+_SCORED = ("scaled", "capped", "masked", "attention")  # adjacent stages, in which mistakes hide each other
+_BEFORE_SCORES = ("transposed", "bias", "rotation", "positions")  # prefixes of mistakes to pair with those in _SCORED
+
+
+def _passes_to_try(setting: Setting, wanted: set[str], known: set[str]) -> tuple[Iterable[MistakenPass], ...]:
+    """The passes with a mistake that may explain the `wanted` stages, in three parts.
+
+    First those in which a mistake affects everything after it; then those in which the `known` stages stay right but
+    are misread later, as where hooks record what a module returns; then those with two mistakes, which hide each other.
+    """
+    nodes, mistakes = setting.nodes, list(mistakes_in(setting))
+    unexplained = needed(nodes, wanted, known)
+    likely = [each for each in mistakes if not unexplained.isdisjoint(each.nodes)]
+    known_only = (each for each in mistakes if known.issuperset(each.nodes))
+    misread = [each for each in known_only if each.id == _BEFORE_USE or _PROJECTED.issuperset(each.nodes)]
+    return (
+        [((each,), {**nodes, **each.nodes}) for each in likely],
+        [((each,), _misread(nodes, each.nodes)) for each in misread],
+        (
+            ((one, other), {**nodes, **one.nodes, **other.nodes})
+            for one, other in _pairs(likely)
+            if one.stage != other.stage and one.nodes.keys().isdisjoint(other.nodes)
+        ),
+    )
+
+
+def _pairs(likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
+    """Pairs of mistakes, the earlier one first: in scores and softmax, before them, and after them."""
+    scored = sorted((each for each in likely if each.stage in _SCORED), key=lambda each: _SCORED.index(each.stage))
+    before = [each for each in likely if each.stage in _PROJECTED and each.id.startswith(_BEFORE_SCORES)]
+    after = [each for each in likely if each.stage in ("concat", "output")]
+    yield from combinations(scored, 2)
+    yield from ((one, other) for one in before for other in scored if other.stage != "attention")
+    yield from ((one, other) for one in scored if one.stage == "attention" for other in after)
+
+
+def _misread(nodes: Nodes, changed: Nodes) -> dict[str, Node]:
+    """Nodes in which later stages read the changed stages, which themselves stay unchanged."""
+    as_read = {name: f"{name} as it is read" for name in changed}
+    made: dict[str, Node] = {}
+    for name, node in nodes.items():
+        reads = not as_read.keys().isdisjoint(node.inputs)
+        made[name] = Node(tuple(as_read.get(each, each) for each in node.inputs), node.make) if reads else node
+        if name in changed:
+            made[as_read[name]] = changed[name]
+    return made

@@ -1,0 +1,100 @@
+"""Unmodified passes: the candidates compared with the arrays, before any mistake is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from attnviz.checks.explain.candidates import Candidate, Candidates
+from attnviz.checks.explain.comparison import Comparer, PassComparison, magnitude, rank_of
+from attnviz.checks.explain.passes import Node, nodes_of
+from attnviz.checks.explain.prefilter import ROWS, Prefilter
+from attnviz.checks.read.layouts import score_stages, stages_after_scores
+from attnviz.checks.read.readings import Reading, with_patterned_mask
+from attnviz.checks.read.rounding import Rounded, batches, select
+
+MAX_CANDIDATES = 8  # how many readings are examined closely
+_MOST_KEPT = 2**22  # how many numbers the examined passes may hold together
+
+
+@dataclass(frozen=True, eq=False)
+class UnmodifiedPasses:
+    """The first pass that reproduces every array, or all of the likeliest ones compared."""
+
+    agreeing: PassComparison | None
+    compared: Sequence[PassComparison] = ()
+
+    @property
+    def nearest(self) -> list[PassComparison]:
+        """The passes that come nearest, if none reproduces everything."""
+        best = max((each.rank for each in self.compared), default=None)
+        return [each for each in self.compared if each.rank == best]
+
+
+def compare_candidates(candidates: Candidates, comparer: Comparer) -> UnmodifiedPasses:
+    """Compare the candidates, the likeliest first, until one reproduces every array."""
+    compared: list[PassComparison] = []
+    for group in candidates.groups:
+        for candidate in _likeliest(group, comparer):
+            comparison = comparer.compare(candidate)
+            if comparison.agrees:
+                return UnmodifiedPasses(comparison)
+            compared.append(comparison.without_large_values())
+    return UnmodifiedPasses(None, compared)
+
+
+def _likeliest(candidates: Sequence[Candidate], comparer: Comparer) -> list[Candidate]:
+    """The passes that roughly explain most, in their original order where they tie."""
+    if len(candidates) < 2:
+        return [*candidates]
+    ranks, off = zip(*(_roughly(each, comparer) for each in candidates), strict=True)
+    blind = [each.hides_all_keys for each in candidates]
+    nearest = sorted(range(len(candidates)), key=lambda i: (-ranks[i][0], -ranks[i][1], blind[i], off[i]))
+    first = candidates[nearest[0]]
+    compared = [each.value.size for stage, each in comparer.arrays.items() if first.compares(stage)]
+    size = max(first.size, 8 * max(compared, default=0))
+    most = max(min(MAX_CANDIDATES, _MOST_KEPT // size), 2)
+    nearest = sorted(sorted(nearest[:most]), key=lambda i: ranks[i], reverse=True)
+    return [candidates[i] for i in nearest]
+
+
+def _roughly(candidate: Candidate, comparer: Comparer) -> tuple[tuple[int, int], float]:
+    """How many stages agree roughly, and by how much they differ; drops large passes afterwards."""
+    is_cached = candidate.is_cached
+    stages = (comparer if is_cached else Comparer(comparer.arrays, comparer.precision)).rough.compare(candidate).stages
+    if not is_cached:
+        candidate.forget()
+    return rank_of(stages), magnitude(max((each.roundings for each in stages), default=0.0))
+
+
+def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> PassComparison | None:
+    """The pass with the first sliding window, or ALiBi biases, that reproduces every array."""
+    reading, first = unmodified.candidate.reading, unmodified.first
+    if not reading or first is None or first.stage not in (*score_stages(), *stages_after_scores()):
+        return None
+    unmodified = comparer.whole(unmodified)
+    masked = {"mask", "masked", *stages_after_scores()}
+    unmasked = {name: node for name, node in unmodified.nodes.items() if name not in masked}
+    near = Prefilter(comparer, unmodified.candidate, unmodified.nodes, first.stage)
+    others = comparer.arrays["contributions"].value.size if "contributions" in comparer.arrays else 0
+    for some in _alike(with_patterned_mask(reading), others):
+        ours = {**nodes_of(Candidate.of(some[0]).trace, comparer.read), **unmasked}
+        masks = [each.arrays["mask"] for each in some]
+        stacked = np.stack([each[None] if each.ndim < 3 else each for each in masks])
+        accepted = near.accepts_each({**ours, "mask": Node.constant(Rounded(stacked))})
+        for candidate in map(Candidate.of, select(some, accepted)):
+            nodes = {**nodes_of(candidate.trace, comparer.read), **unmasked}
+            comparison = comparer.compare(candidate, nodes, unmodified)
+            if comparison.agrees:
+                return comparison
+    return None
+
+
+def _alike(readings: Iterable[Reading], n_others: int) -> Iterator[Sequence[Reading]]:
+    """Batches of readings whose masks have the same shape and type."""
+    for _, alike in groupby(readings, lambda each: (each.arrays["mask"].dtype, each.arrays["mask"].ndim)):
+        some = list(alike)
+        yield from batches(some, max(some[0].sizes["h"] * some[0].sizes["t"] * ROWS, n_others))
