@@ -69,6 +69,14 @@ class Alone:
         route.fulfill(body=self.text, content_type="text/html")
 
 
+def tab_with(browser, name):
+    """A tab that shows a page of `tests/data/page`, for a module's fixture."""
+    tab = Alone(browser.new_context())
+    tab.show(in_page(name) % (SHEET, MODULES), "[data-ready]")
+    yield tab
+    tab.page.context.close()
+
+
 def show(page, document=None, **settings):
     """Show another document in place of the one that is shown, as the answer to an act does."""
     page.evaluate("(given) => viewer.show(given)", document or json.loads(written(**settings)))

@@ -34,7 +34,7 @@ def in_loop(test):
 
 
 def ask(app, path, method="GET", host="127.0.0.1", body=b"", read=None, root_path="", **headers):
-    """The app's answer: its `status`, `headers` and `text`; what it reads of the body is put into `read`."""
+    """The app's answer: its `status`, `headers`, `body` and `text`; what it reads of the body is put into `read`."""
     return run(asked(app, path, method, host, body, read, root_path, **headers))
 
 
@@ -63,7 +63,8 @@ async def asked(app, path, method="GET", host="127.0.0.1", body=b"", read=None, 
 
     await app(scope, receive, send)
     body = b"".join(message["body"] for message in sent[1:])
-    return SimpleNamespace(status=sent[0]["status"], headers=Headers(raw=sent[0]["headers"]), text=body.decode())
+    text, headers = body.decode(errors="replace"), Headers(raw=sent[0]["headers"])
+    return SimpleNamespace(status=sent[0]["status"], headers=headers, body=body, text=text)
 
 
 def drive(guard, incoming, host="127.0.0.1", origin="http://127.0.0.1"):

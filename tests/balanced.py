@@ -34,9 +34,9 @@ class Balanced:
 
 
 @contextlib.contextmanager
-def balanced(folder, count=2):
-    """Starts them; a process that somebody has killed stays away."""
-    ports = [free_port() for _ in range(count)]
+def balanced(folder):
+    """Starts two; a process that somebody has killed stays away."""
+    ports = [free_port() for _ in range(2)]
     with contextlib.ExitStack() as started:
         processes = {
             f"127.0.0.1:{port}": started.enter_context(

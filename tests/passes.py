@@ -1,7 +1,6 @@
 """Passes of every kind that captions and steps are checked on, and where a person may look in them."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 
@@ -14,7 +13,6 @@ from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.parameters import Origin
-from attnviz.core.selection import Selection
 from attnviz.core.settings import FREE_OPTIONS
 from attnviz.examples import EXAMPLES
 
@@ -299,12 +297,3 @@ TRACES = {
     **BLOCKS,
     **MODERN,
 }
-
-
-def selections(trace, most=6):
-    """Every head, query and key, but for those beyond the first six."""
-    n_heads, n_queries, n_keys = trace.layers[-1].trace["scores"].shape
-    return [
-        Selection(*place, 0, 0)
-        for place in product(range(n_heads), range(min(n_queries, most)), range(min(n_keys, most)))
-    ]

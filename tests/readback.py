@@ -5,9 +5,8 @@ import re
 from dataclasses import dataclass
 
 from needs import in_page
-from numerals import short
 
-from attnviz.core.numerals import digits
+from attnviz.core.numerals import digits, short
 
 LINES = in_page("lines.js")
 _GO = """(place) => {

@@ -6,10 +6,15 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numerals import bracketed
 
 from attnviz.core.numerals import bracketed_tex, digits, tex
 from attnviz.core.terms import Cell
+
+
+def bracketed(value):
+    """A number to stand behind an operator: in brackets, if it has a minus of its own."""
+    return f"({digits(value)})" if value < 0 else digits(value)
+
 
 FORMATS = {"": digits, "b": bracketed, "t": tex, "bt": bracketed_tex}
 

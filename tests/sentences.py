@@ -17,7 +17,6 @@ from attnviz.explain.wording import percent
 
 COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 SLOT = re.compile(r"\{(\w+)(?::([\w.]+))?\}")
-LABELS = {"row", "column", "head", "query", "key", "answer"}
 NOTE = re.compile(r"(?: (\w+\[[^\]]+\]) is| (\d+) numbers here are) set by hand\.$")
 
 

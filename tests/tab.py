@@ -6,8 +6,9 @@ import time
 from urllib.parse import parse_qsl, quote, urlencode
 
 from needs import in_page
-from numerals import short
 from patience import PATIENCE_MS, PATIENCE_SECONDS
+
+from attnviz.core.numerals import short
 
 try:
     from playwright.sync_api import expect
@@ -36,7 +37,6 @@ _FRAMES = """async (n) => {
   await document.fonts.ready;
   for (let i = 0; i < n; i += 1) await new Promise(requestAnimationFrame);
 }"""
-_OUTLINED = in_page("outlined.js")
 _ARRIVED = in_page("arrived.js").replace("IDLE", IDLE)
 """Come to an address of the app within the app, as Forward does; whether that could be done."""
 

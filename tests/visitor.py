@@ -224,9 +224,9 @@ class Visitor(Screen):
         """Send bytes as they are; a text is a frame that the server doesn't expect."""
         await self.socket.send(data)
 
-    async def finished(self, timeout: float = 600) -> None:
+    async def finished(self) -> None:
         """Read messages until the script has ended and isn't run again by itself."""
-        async with asyncio.timeout(timeout):
+        async with asyncio.timeout(600):
             while not self.hear(await self.socket.recv()):
                 pass
 

@@ -1,7 +1,7 @@
 """The audit: it agrees with every right number, and names the first wrong one."""
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -14,8 +14,6 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit
 from attnviz.core.initialisers import INITIALISERS
-from attnviz.core.operations.linear import Addition, Concatenation, WeightedSum
-from attnviz.core.operations.scores import Hide, Scale
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.settings import OPTIONS
 from attnviz.core.terms import Cell
@@ -24,10 +22,6 @@ from attnviz.core.trace import Trace
 
 def audited(trace):
     return Audit(tuple(audit.audit(trace)))
-
-
-def audited_alone(trace, stage):
-    return audit.audit_of(trace, stage, np.ndindex(stage.shape))
 
 
 @pytest.fixture
@@ -56,51 +50,33 @@ def test_given_and_changed_numbers_are_counted_apart(trace):
     assert summary.n_agree == summary.n_made
 
 
-@dataclass(frozen=True)
-class Transposed(WeightedSum):
-    def compute(self, attention, v):
-        return attention.swapaxes(-1, -2) @ v
+MISTAKES = {
+    # row 1 of a causal mask: head 1's first query attends to itself alone, but its column does not
+    "heads": (lambda _, attention, v: attention.swapaxes(-1, -2) @ v, "heads[head 1, the, 1]"),
+    "scaled": (lambda own, scores: scores / own.d_k, "scaled[head 1, the, the]"),
+    "attention": (
+        lambda own, masked: Softmax.compute(own, masked.swapaxes(-1, -2)).swapaxes(-1, -2),
+        "attention[head 1, the, the]",
+    ),
+    # the first key of the first query is on the diagonal
+    "masked": (lambda _, scaled, mask: np.where(mask.T, scaled, -np.inf), "masked[head 1, the, cat]"),
+    # feature 1 of head 1 is the first either way
+    "concat": (lambda _, heads: heads.transpose(1, 2, 0).reshape(heads.shape[1], -1), "concat[the, 2]"),
+}
+"""By stages how each is wrongly computed, and the first number that is wrong."""
 
 
-@dataclass(frozen=True)
-class WrongDivisor(Scale):
-    def compute(self, scores):
-        return scores / self.d_k
+def mistaken(trace, name, compute):
+    """The pass with an operation that keeps its rule and computes something else."""
+    right = trace[name].operation
+    wrong = type("Mistaken", (type(right),), {"compute": compute})
+    return planted(trace, name, wrong(**{each.name: getattr(right, each.name) for each in fields(right)}))
 
 
-@dataclass(frozen=True)
-class SoftmaxOfQueries(Softmax):
-    def compute(self, masked):
-        return super().compute(masked.swapaxes(-1, -2)).swapaxes(-1, -2)
-
-
-@dataclass(frozen=True)
-class HidesTheWrongWay(Hide):
-    def compute(self, scaled, mask):
-        return np.where(mask.T, scaled, -np.inf)
-
-
-@dataclass(frozen=True)
-class HeadsInterleaved(Concatenation):
-    def compute(self, heads):
-        return heads.transpose(1, 2, 0).reshape(heads.shape[1], -1)
-
-
-@pytest.mark.parametrize(
-    ("name", "operation", "first"),
-    [
-        # row 1 of a causal mask: head 1's first query attends to itself alone, but its column does not
-        ("heads", Transposed(), "heads[head 1, the, 1]"),
-        ("scaled", WrongDivisor(4), "scaled[head 1, the, the]"),
-        ("attention", SoftmaxOfQueries(), "attention[head 1, the, the]"),
-        # the first key of the first query is on the diagonal
-        ("masked", HidesTheWrongWay(), "masked[head 1, the, cat]"),
-        # feature 1 of head 1 is the first either way
-        ("concat", HeadsInterleaved(), "concat[the, 2]"),
-    ],
-)
-def test_planted_mistake_is_named(trace, name, operation, first):
-    wrong = planted(trace, name, operation)
+@pytest.mark.parametrize("name", MISTAKES)
+def test_planted_mistake_is_named(trace, name):
+    compute, first = MISTAKES[name]
+    wrong = mistaken(trace, name, compute)
     summary = audited(wrong)
     assert summary.first.stage == name
     assert wrong.name_of(summary.first.wrong) == first
@@ -111,15 +87,9 @@ def test_planted_mistake_is_named(trace, name, operation, first):
     )
 
 
-@dataclass(frozen=True)
-class LeavesOutMinusInfinity(Addition):
-    def compute(self, scaled, mask):
-        return scaled + np.where(np.isneginf(mask), 0, mask)
-
-
 def test_finite_number_at_a_hidden_key_is_wrong():
     trace = attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf))
-    summary = audited(planted(trace, "masked", LeavesOutMinusInfinity(hides=True)))
+    summary = audited(mistaken(trace, "masked", lambda _, scaled, mask: scaled + np.where(np.isneginf(mask), 0, mask)))
     assert summary.first.wrong.index == (0, 0, 1)
     assert summary.largest_difference == math.inf
 
@@ -150,7 +120,8 @@ def test_mistake_among_the_largest_floats_is_found():
     after = trace.with_changes(*changes_of(TOO_LARGE_ON_THE_WAY))
     value = after["output"].value.copy()
     value[0, 0] += 1e300
-    assert audited_alone(after, after["output"].holding(value)).wrong.index == (0, 0)
+    found = audit.audit_of(after, after["output"].holding(value), np.ndindex(value.shape))
+    assert found.wrong.index == (0, 0)
 
 
 def test_audit_runs_no_operation(trace, monkeypatch):

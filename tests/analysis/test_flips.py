@@ -12,6 +12,7 @@ from answers import TIRED, trace_of_model
 from cases import of_each
 from page import ROOT
 from passes import TRACES
+from readback import number
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.flips import TRIAL_SIZES, SmallestFlip, StageFlip, flips
@@ -50,7 +51,6 @@ def answer(trace, row):
 
 
 def first_of(trace, contest):
-    """Who of a contest is ahead."""
     if contest.stage == "probabilities":
         return answer(trace, contest.row)
     among = [contest.leader, *contest.rivals]
@@ -330,12 +330,7 @@ def contest_in(name):
     return trace, ranking_of(trace, stage, index)
 
 
-def size(text):
-    return float(text.replace("−", "-"))
-
-
 def cell_called(trace, name):
-    """The stage and index of what a person calls a number."""
     stage, places = re.fullmatch(r"(\w+)\[(.+)\]", name).groups()
     labels = places.split(", ")
     return stage, tuple(axis.labels.index(label) for axis, label in zip(trace.axes(stage), labels, strict=True))
@@ -349,7 +344,6 @@ def row_of(trace, contest):
 
 
 def is_first(trace, contest, label, *others):
-    """Whether one of a row is ahead of some others, or of all."""
     row = row_of(trace, contest)
     return row[label] > max(row[each] for each in others or row if each != label)
 
@@ -407,8 +401,8 @@ def test_sentences_flip_when_set(name):
         ).groups()
         stage, index = cell_called(trace, called)
         value, decimals = trace[stage].value[index], len(to.partition(".")[2].partition("e")[0])
-        assert size(now) == pytest.approx(value, abs=0.51 * 10.0**-decimals, rel=5e-3 if "e" in now else 0)
-        after, still = (trace.with_change(stage, index, size(number)) for number in (to, at))
+        assert number(now) == pytest.approx(value, abs=0.51 * 10.0**-decimals, rel=5e-3 if "e" in now else 0)
+        after, still = (trace.with_change(stage, index, number(each)) for each in (to, at))
         assert leader == trace.axes(contest.stage)[-1].labels[contest.leader]
         assert_turns(trace, after, still, contest, turns)
 

@@ -1,6 +1,5 @@
 """Gradients: against central differences through what-if, against torch, and laws."""
 
-import functools
 import json
 import math
 from pathlib import Path
@@ -8,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cases import spread
-from passes import ALL_SET
+from operationcases import OPERATIONS
+from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.gradients import gradients
@@ -16,89 +16,13 @@ from attnviz.core.arrays import Numbers
 from attnviz.core.assembly import Builder
 from attnviz.core.changes import Change
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.activations import GELU
 from attnviz.core.operations.linear import Addition, DotProducts
-from attnviz.core.operations.norms import LayerNorm
-from attnviz.core.operations.rotation import Rotation
 from attnviz.core.parameters import split_heads
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 from attnviz.explain.change_sentences import steepest as caption
 
 STEP = 1e-5
-
-
-@functools.cache
-def passes():
-    """Small passes that use every operation; 3 queries, 4 or 3 keys, sizes otherwise distinct primes."""
-    draw = np.random.default_rng(11).standard_normal
-    w = {"w_q": draw((2, 5, 3)), "w_k": draw((2, 5, 3)), "w_v": draw((2, 5, 2)), "w_o": draw((4, 7))}
-    b = {"b_q": draw((2, 3)), "b_k": draw((2, 3)), "b_v": draw((2, 2)), "b_o": draw(7)}
-    x, context = draw((3, 5)), draw((4, 5))
-    per_head = np.array([[[1, 0, 1, 1], [0, 0, 0, 0], [1, 1, 0, 1]], [[1, 1, 1, 1], [0, 1, 0, 0], [1, 0, 0, 1]]], bool)
-    mlp = {"w_hidden": draw((5, 7)), "w_mlp": draw((7, 5))}
-    block = {**w, "w_o": draw((4, 5)), **mlp}
-    biased = {name: draw(5) for name in ("g_attn_norm", "b_attn_norm", "g_mlp_norm", "b_mlp")} | {"b_hidden": draw(7)}
-    as_computed = {
-        "cross-attention, biases, a mask for each head, a blind query": attend(
-            x, context, parameters=Parameters(**w, **b), mask=per_head
-        ),
-        "words, all options set": trace_of(Settings("the cat", "le", d_model=4, **ALL_SET)),
-        "two layers on a residual stream, and answers": attend(
-            x,
-            parameters=[Parameters(**{**w, "w_o": 0.2 * draw((4, 5))}) for _ in range(2)],
-            mask=np.tri(3, dtype=bool),
-            residual=True,
-            w_u=draw((5, 2)),
-        ),
-        "a block of GPT-2": attend(
-            x, parameters=Parameters(**block, **biased), residual=True, norm=LayerNorm(), activation=GELU(tanh=True)
-        ),
-        "a layer of 2025": attend(
-            x,
-            parameters=Parameters(
-                **{"w_q": draw((4, 5, 6)), "w_k": draw((2, 5, 6)), "w_v": draw((2, 5, 2)), "b_v": draw((2, 2))},
-                **{"g_q_norm": draw(6), "g_k_norm": draw(6), "sinks": draw(4), "g_attn_norm": draw(5)},
-            ),
-            mask=np.tri(3, k=-1, dtype=bool),
-            norm="rmsnorm",
-            qk_norm=True,
-            rotation=Rotation(9.0, "halves", 2),
-            softcap=1.5,
-            alibi=True,
-        ),
-        **{
-            f"latents, absorbed: {absorbed}, of queries too: {'w_dq' in more}": attend(
-                x,
-                parameters=Parameters(
-                    **{"w_dkv": draw((1, 5, 7)), "w_uk": draw((2, 7, 3)), "w_uv": draw((2, 7, 2))},
-                    **{"w_kr": draw((1, 5, 2)), "g_latent": draw(7)},
-                    **more,
-                ),
-                rotation=Rotation(9.0),
-                mask=np.tri(3, dtype=bool),
-                absorbed=absorbed,
-            )
-            for absorbed in (False, True)
-            for more in (
-                {"w_q": draw((2, 5, 3)), "w_qr": draw((2, 5, 2))},
-                {**{"w_dq": draw((5, 4)), "g_q_latent": draw(4), "w_uq": draw((2, 4, 3))}, "w_qr": draw((2, 4, 2))},
-            )
-        },
-    }
-    return (
-        as_computed
-        | {f"{kind}, set by hand in every stage": by_hand(each) for kind, each in as_computed.items()}
-        | {
-            "a row of scores set by hand": attend(x, parameters=Parameters(**w)).with_change("scores", (1, 2), 0.5),
-            "a hidden key shown by hand": attend(x, context, parameters=Parameters(**w), mask=per_head).with_change(
-                "masked", (0, 1, 2), 0.25
-            ),
-            "a key hidden by hand": attend(x, context, parameters=Parameters(**w, **b)).with_change(
-                "masked", (1, 2, 0), -math.inf
-            ),
-        }
-    )
 
 
 def by_hand(trace):
@@ -110,6 +34,20 @@ def by_hand(trace):
         for index in ((0,) * stage.value.ndim, tuple(n - 1 for n in stage.shape))
     ]
     return trace.with_changes(*changes)
+
+
+KINDS = [
+    *("context", "bias", "a head's mask", "all options set", "two layers that learnt", "two blocks with biases"),
+    *("a block", "a layer of 2025", "by blocks beside sinks", "softmax plus one, unseeing", "002 sum"),
+    *("latents made into keys, with rope", "latents absorbed, with rope", "queries from a latent, made into keys"),
+]
+PASSES = {name: TRACES[name] for name in KINDS}
+PASSES |= {f"{name}, set by hand in every stage": by_hand(trace) for name, trace in PASSES.items()}
+PASSES |= {
+    "a row of scores set by hand": TRACES["context"].with_change("scores", (1, 1), 0.5),
+    "a hidden key shown by hand": TRACES["causal"].with_change("masked", (0, 1, 2), 0.25),
+    "a key hidden by hand": TRACES["bias"].with_change("masked", (1, 2, 0), -math.inf),
+}
 
 
 def moved_by(trace, name, index, targets):
@@ -124,10 +62,14 @@ def middle(stage):
     return tuple(n // 2 for n in stage.shape)
 
 
-@pytest.mark.parametrize("kind", passes())
+def test_passes_use_every_operation():
+    assert {type(stage.operation) for trace in PASSES.values() for stage in trace.stages} >= OPERATIONS
+
+
+@pytest.mark.parametrize("kind", PASSES)
 def test_gradients_are_central_differences(kind):
     """One cell of every stage, with respect to cells of every stage (any that can be moved by a step)."""
-    trace = passes()[kind]
+    trace = PASSES[kind]
     targets = {stage.name: middle(stage) for stage in trace.stages if stage.value.dtype != bool}
     found = {name: gradients(trace, name, index) for name, index in targets.items()}
     for source in targets:
@@ -195,12 +137,8 @@ def same(ours, theirs):
     return ours.shape == theirs.shape and np.allclose(ours, theirs, rtol=1e-12, atol=1e-14)
 
 
-@pytest.fixture
-def trace():
-    return trace_of(Settings("the cat sat on the mat", mask="causal"))
-
-
-def test_gradients_reach_the_cells_sources(trace):
+def test_gradients_reach_the_cells_sources():
+    trace = trace_of(Settings("the cat sat on the mat", mask="causal"))
     assert list(gradients(trace, "k", (0, 1, 2))) == ["embeddings", "x", "w_k", "k"]
     found = gradients(trace, "output", (2, 1))
     assert "contributions" not in found

@@ -91,7 +91,6 @@ APART = r"(\d+) of (\d+) differ(?:, (\d+) of them hidden in only one)?(?:, by up
 
 
 def is_said_of(stage, n_numbers, n_other, n_hidden, largest):
-    """Whether what is said of a stage is what a loop has counted."""
     text = distance(stage)
     if not n_other:
         return text == "same in both"
@@ -320,7 +319,6 @@ SCENES = [
 
 
 def hides(visible):
-    """Exactly these keys are seen."""
     return lambda now, scene, trace: np.array_equal(trace["mask"].value, visible(*trace["mask"].shape))
 
 
@@ -345,7 +343,6 @@ def has_layers(n):
 
 
 def has_bases(*bases):
-    """RoPE has these bases, layer by layer."""
     return lambda now, scene, trace: (
         [layer.trace["q_rotated"].operation.base for layer in resolved(scene).trace.layers] == [*bases]
     )
@@ -410,8 +407,6 @@ def is_changed(expected):
 
 
 def is_trained(expected):
-    """A pass has the parameters of the last checkpoint, or of the first."""
-
     def holds(now, scene, trace):
         model = MODELS[now.source].at(now.model_seed, None if expected else 0)
         return np.array_equal(trace["w_u"].value, model.trace(now.sentence)["w_u"].value)
@@ -420,7 +415,6 @@ def is_trained(expected):
 
 
 def writes(**stages):
-    """Of attention and MLP each writes something, or nothing."""
     return lambda now, scene, trace: all(trace[name].value.any() == some for name, some in stages.items())
 
 

@@ -10,7 +10,6 @@ from attnviz.app import streamlit_private
 
 pytestmark = pytest.mark.browser
 
-
 PICTURE = ROOT / "docs" / "lesson.png"
 CONTENT = PICTURE.with_suffix(".txt")
 """What the page of the picture said when it was taken, as a screen reader is given it."""

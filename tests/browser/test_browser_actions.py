@@ -48,12 +48,10 @@ def audited(page, **settings):
 
 
 def asking(**settings):
-    """What the button says that has a large pass audited."""
     return f"Recompute {n_terms(trace_of(Settings(LONG, **settings))):,} terms"
 
 
 def words_are(page, words):
-    """Wait until those words stand over the numbers."""
     becomes(page, page.locator(".thread .text").all_inner_texts, words.split())
 
 

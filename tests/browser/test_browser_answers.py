@@ -4,14 +4,13 @@ import re
 
 import pytest
 from answers import RECALL, TIRED, answer_is, trace_of_model
-from numerals import short
 from tab import at, becomes, expect, heading, numbers_are, parameters
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.flips import flips
 from attnviz.analysis.row_ranking import ranking_of
 from attnviz.core.changes import parse_change
-from attnviz.core.numerals import digits
+from attnviz.core.numerals import digits, short
 from attnviz.explain.flips import headline, sentences
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
@@ -43,7 +42,6 @@ LAYER_1 = ["residual_1", "output_1", "concat_1", "heads_1", "v_1"]
 
 
 def unfolded(page):
-    """The number that was unfolded last, as the address writes it."""
     return parameters(page).get("trail", "").split("<")[-1]
 
 

@@ -1,13 +1,13 @@
 """Numbers set by hand, what they move and what would move a number, in a real browser."""
 
 import pytest
-from numerals import short
 from page import SENTENCE
 from tab import at, becomes, cell, expect, grid, heading, parameters
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import parse_change
+from attnviz.core.numerals import short
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -18,10 +18,9 @@ def box(page):
     return page.get_by_role("textbox", name="Set by hand")
 
 
-def attention_is(page, trace, head=0, query=1):
-    """Wait until a row of attention is drawn as that trace has it."""
-    for key, value in enumerate(trace["attention"].value[head, query]):
-        expect(cell(page, "Attention", query, key)).to_have_text(short(value))
+def attention_is(page, trace):
+    for key, value in enumerate(trace["attention"].value[0, 1]):
+        expect(cell(page, "Attention", 1, key)).to_have_text(short(value))
 
 
 @pytest.mark.slow

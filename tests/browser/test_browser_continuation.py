@@ -1,26 +1,15 @@
 """A name is written in a real browser: letter by letter, drawn or the most probable, to its end and back."""
 
 import pytest
-from numerals import short
 from tab import at, becomes, expect, parameters, resized, sentence
+from test_continuation import written_by_a_loop
 
 from attnviz.analysis.stream import parts
-from attnviz.core.numerals import digits
+from attnviz.core.numerals import digits, short
 from attnviz.models import MODELS
 from attnviz.models.continuation import Sampling, filtered_probabilities, sample_token
 
 pytestmark = pytest.mark.browser
-
-
-def name_of(text, drawing):
-    model = MODELS["microgpt"].at(0)
-    while len(text) < 15:
-        row = model.trace(text)["probabilities"].value[-1]
-        answer = model.task.answers[sample_token(row, drawing, len(text))]
-        if answer == "end":
-            return text
-        text += answer
-    return text
 
 
 def test_name_is_written_to_its_end(visit):
@@ -47,7 +36,7 @@ def test_name_is_written_to_its_end(visit):
     page.get_by_role("button", name=f"Next letter: {answers[sample_token(row, drawing, 2)]}").click()
     expect(sentence(page)).to_have_value(f"ka{answers[sample_token(row, drawing, 2)]}")
     page.get_by_role("button", name="Write to the end").click()
-    name = name_of("ka", drawing)
+    name = written_by_a_loop("ka", drawing)
     expect(page.locator(".next-letter .said")).to_have_text(f"It ends here: “{name}”.")
     becomes(page, lambda: parameters(page).get("sentence"), name)
     page.get_by_role("button", name="Delete the last letter").click()

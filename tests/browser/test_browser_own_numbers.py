@@ -22,7 +22,6 @@ def own(wrong=""):
 
 
 def given(page, path, arrays):
-    """Pick a file that holds such arrays."""
     np.savez(path, **arrays)
     page.locator("input[type=file]").set_input_files(path)
     expect(page.get_by_text(path.name, exact=True)).to_be_visible()

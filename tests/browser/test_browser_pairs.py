@@ -3,12 +3,12 @@
 import re
 
 import pytest
-from numerals import short
 from page import SENTENCE
 from readback import go, lines
 from tab import at, becomes, expect, grid, parameters, pick, resized
 
 from attnviz import Settings, trace_of
+from attnviz.core.numerals import short
 
 pytestmark = pytest.mark.browser
 

@@ -42,14 +42,8 @@ MEASURED = """(root) => {
 FINE = {"small": [], "low": [], "cut": [], "over": [], "sideways": 0}
 
 
-def hand(page):
-    return page.locator(".hand")
-
-
-def number(page, address, text=None):
-    """The button of a number, by its address in the pass."""
-    found = page.locator(f'.hand button.stop[data-cell="{address}"]')
-    return found if text is None else found.filter(has_text=text)
+def number(page, address):
+    return page.locator(f'.hand button.stop[data-cell="{address}"]')
 
 
 @pytest.mark.slow
@@ -94,7 +88,7 @@ def test_tapped_word_becomes_the_query(opened):
     page = opened("?view=sheet&step=softmax", sentence=SENTENCE)
     resized(page, 390, 844)
     for place in (3, 0):
-        hand(page).get_by_role("rowheader").locator("button").nth(place).click()
+        page.locator(".hand").get_by_role("rowheader").locator("button").nth(place).click()
         expect(page.locator(".hand th.asks")).to_have_count(1)
         expect(page.locator(".hand .who")).to_contain_text(f"“{SENTENCE.split()[place]}” asks")
         expect(number(page, f"scores[0,{place},2]")).to_have_text(

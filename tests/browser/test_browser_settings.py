@@ -13,7 +13,6 @@ ABOVE, BESIDE = 110, 24
 
 
 def place(locator):
-    """Where something is, and how large."""
     return locator.evaluate(BOX)
 
 

@@ -3,13 +3,14 @@
 import re
 
 import pytest
-from numerals import short
+from answers import TIRED, trace_of_model
 from page import SENTENCE
 from sight import out_of_sight
 from tab import at, becomes, expect, parameters, resized, step_is
 
 from attnviz import Settings, trace_of
 from attnviz.core.changes import parse_change
+from attnviz.core.numerals import short
 from attnviz.models import MODELS
 
 pytestmark = pytest.mark.browser
@@ -178,12 +179,7 @@ def test_slopes_are_labelled(visit):
     expect(said.first).to_contain_text("Keys: slope of scores[head 1, tired, animal]")
     assert " × " not in said.first.inner_text()
     cell = sheet(page).locator('[data-cell="k[0,1,0]"]')
-    query = trace_of_who()["q"].value[0, 11, 0]
+    query = trace_of_model("who-is-it", TIRED)["q"].value[0, 11, 0]
     expect(cell).to_have_text(short(query))  # a score's slope by a key's number is the query's
     cell.focus()
     expect(cell).to_have_attribute("aria-label", re.compile("^slope of "))
-
-
-def trace_of_who():
-    model = MODELS["who-is-it"]
-    return model.at(model.seeds[0], None).trace(model.examples[0][1])

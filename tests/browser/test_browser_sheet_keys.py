@@ -23,7 +23,6 @@ PRESENTED = "?view=sheet&step=scores&present=1"
 
 
 def place(page):
-    """The step and the reveal, as the address says them."""
     here = parameters(page)
     return here.get("step", ""), here.get("reveal", "")
 
@@ -33,7 +32,6 @@ def code(page):
 
 
 def is_black(page):
-    """Whether a person sees nothing but black."""
     painted(page)
     return {most for _, most in Image.open(io.BytesIO(page.screenshot())).convert("RGB").getextrema()} == {0}
 

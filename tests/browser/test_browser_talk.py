@@ -1,6 +1,7 @@
 """A talk of one's own in the app: collected, put in order, given with a speaker's window, opened elsewhere."""
 
 import contextlib
+import json
 import random
 import re
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 from axe import violations_but_contrast
 from implementations import Implementation
+from page import ROOT
 from tab import AT_REST, Tab, at, becomes, expect, forget, heading, move_mouse
 
 from attnviz.lessons.lesson import LESSONS
@@ -63,7 +65,6 @@ def elsewhere(window_elsewhere, server):
 
 @contextlib.contextmanager
 def offline(tab, file):
-    """A page as a file, which is opened without a network."""
     tab.page.context.set_offline(True)
     try:
         tab.page.goto(file.as_uri())
@@ -78,48 +79,22 @@ PACKED = """
     return "#talk=" + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 """
 
-
-TALK = {
-    "title": "<b>Who</b> looks & where",
-    "moment": [
-        {
-            "at": "model=who-is-it&sentence=the+animal+did+not+cross+the+street+because+it+was+too+tired&view=sheet",
-            "text": "Moment 1.",
-            "ask": {"kind": "word", "of": "attention[tired, *]", "prompt": "Which word will “tired” look at most?"},
-            "notes": "Note 1",
-            "minutes": 2,
-        },
-        {
-            "at": "model=microgpt&sentence=soph&view=sheet",
-            "text": "Moment 2.",
-            "ask": {"kind": "word", "of": "attention[head 1, h, *]", "prompt": "Which letter will “h” look at most?"},
-            "notes": "Note 2",
-            "minutes": 2,
-        },
-        {"at": "sentence=owls+see+mice&step=softmax", "text": "Moment 3.", "notes": "Note 3", "minutes": 2},
-        {"at": "sentence=owls+see+mice&step=weighted-sum", "text": "Moment 4."},
-        {"at": "sentence=owls+see+mice&step=concatenation", "text": "Moment 5."},
-    ],
-}
+TALK = json.loads((ROOT / "tests/data/talk.json").read_text("utf-8"))
 """A talk of five moments over three sources, as the drawer stores it."""
 
 
 def emptied(tab):
-    """A page of the app's origin with nothing stored."""
     tab.page.goto(f"{tab.address}/healthz")
     forget(tab.page)
     return tab.page
-
-
-def stored(page, talk=TALK):
-    page.evaluate("talk => localStorage.setItem('attnviz talk', JSON.stringify({ talk, pictures: {} }))", talk)
 
 
 @pytest.fixture
 def talk(visit):
     """A tab that holds the talk, at its first scene in the walkthrough; nothing stays stored."""
     tab = visit(width=1366, afresh=True)
-    stored(emptied(tab))
+    store = "talk => localStorage.setItem('attnviz talk', JSON.stringify({ talk, pictures: {} }))"
+    emptied(tab).evaluate(store, TALK)
     tab.open(SCENES[0])
     yield tab
     forget(tab.page)
@@ -127,7 +102,6 @@ def talk(visit):
 
 @pytest.fixture
 def given(talk):
-    """The talk's page, at the first of its moments."""
     talk.page.keyboard.press("m")
     drawer(talk.page).get_by_role("button", name="Delete").click()  # the one that the key adds
     expect(said(talk.page)).to_have_count(5)
@@ -138,7 +112,6 @@ def given(talk):
 
 @pytest.fixture
 def speaker(given):
-    """The speaker's window of the talk that is given."""
     with given.context.expect_page() as opened:
         move_mouse(given)
         given.get_by_role("button", name="Speaker’s window").click()

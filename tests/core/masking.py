@@ -4,5 +4,4 @@ import numpy as np
 
 
 def fully_masked(trace):
-    """The (head, query) pairs whose keys are all hidden."""
     return tuple(map(tuple, np.argwhere(~np.isfinite(trace["masked"].value).any(axis=-1)).tolist()))

@@ -21,7 +21,6 @@ def drawn(heads=2, queries=4, keys=6, d_k=3, d_v=5):
 
 
 def passes(name):
-    """The pass of each sentence of a case."""
     arrays, arguments = inputs(name)
     trace = scaled_dot_product_attention(**arrays, **arguments)
     return trace.batch or (trace,)

@@ -42,7 +42,6 @@ def by_heads(w, n):
 
 
 def separate(own, config):
-    """Parameters of q_proj, k_proj, v_proj and o_proj."""
     numbers = {"q": config["num_attention_heads"], "k": config["num_key_value_heads"]}
     found = {"w_o": own["o_proj.weight"].T, "b_o": own.get("o_proj.bias")}
     for each in "qkv":
@@ -83,7 +82,6 @@ def latent(own, config):
 
 
 def passed_through_latents(number, *, absorbed):
-    """The pass of a layer of DeepSeek-V3, from what enters it."""
     config, own = arrays_of("deepseek_v3", number)
     return attend(
         own["hidden_states"],
@@ -102,7 +100,6 @@ def kind_of(config, number):
 
 
 def passed(name, number):
-    """The pass of a layer's attention, from what enters it."""
     config, own = arrays_of(name, number)
     parameters = fused(own, config) if name == "gpt_neox" else separate(own, config)
     gain_is_one_more = name.startswith("gemma")

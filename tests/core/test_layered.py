@@ -50,11 +50,7 @@ def softmax(row):
     return [e / math.fsum(exponentials) for e in exponentials]
 
 
-def all_earlier(token, layer):
-    return range(token + 1)
-
-
-def passed_on(x, layers, residual, seen=all_earlier):
+def passed_on(x, layers, residual, seen=lambda token, layer: range(token + 1)):
     """What the last layer passes on, one number at a time; `seen` are the keys of a query in a layer."""
     stream = x.tolist()
     for layer, (p, adds) in enumerate(zip(layers, residual, strict=True), start=1):
@@ -73,15 +69,11 @@ def passed_on(x, layers, residual, seen=all_earlier):
     return stream
 
 
-def slow(residual):
-    """The answers' probabilities at each token."""
-    return [softmax(row) for row in times(passed_on(X, EACH, residual), W_U.tolist())]
-
-
 @pytest.mark.parametrize("residual", [(True, True), (False, False), (True, False)])
 def test_two_layers_equal_a_slow_loop(residual):
     trace = attend(X, parameters=EACH, mask=CAUSAL, residual=residual, w_u=W_U)
-    np.testing.assert_allclose(trace["probabilities"].value, slow(residual), rtol=0, atol=1e-13)
+    expected = [softmax(row) for row in times(passed_on(X, EACH, residual), W_U.tolist())]
+    np.testing.assert_allclose(trace["probabilities"].value, expected, rtol=0, atol=1e-13)
     assert trace.output.name == "probabilities"
     assert trace["probabilities"].axes == ("query", "answer")
     assert [name for name in ("residual_1", "residual_2") if name in trace] == [

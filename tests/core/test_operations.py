@@ -34,7 +34,6 @@ def test_every_operation_has_a_case():
 
 
 def traced(case):
-    """A pass of the operation alone."""
     axes = ("head", "query", "key", "d_v")
     given = [
         Stage.given(name, Numbers.of(each.copy()), axes[: each.ndim])
@@ -238,7 +237,6 @@ def sides(formula, names):
 
 
 def of_head(case, head, n_heads):
-    """The arrays that a head reads."""
     for place, each in enumerate(case.arrays):
         is_sinks = each.ndim == 1 and isinstance(case.operation, (Softmax, SinkShare))
         has_heads = each.ndim == 3 or is_sinks or (place == 2 and case.arrays[1].ndim == 3)

@@ -19,7 +19,6 @@ from attnviz.core.trace import Trace
 
 HUGE = 10**5000  # Python refuses to write it in decimals
 
-
 RULES = {
     "d_model": ("a whole number from 2 to 128", [1, 129, 8.0, True]),
     "seed": ("a whole number from 0 to 4294967295", [-1, 2**32, "42"]),

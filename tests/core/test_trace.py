@@ -214,7 +214,6 @@ NOBODY = np.random.default_rng(7).standard_normal
 
 
 def some_arrays(draw=NOBODY):
-    """Arrays for `attend`, by the names of their stages."""
     mask = np.where(np.tri(3, 4, dtype=bool), draw((3, 4)), -np.inf)
     arrays = {name: draw(shape) for name, shape in CROSS_SHAPES.items()}
     return {"x": draw((3, 5)), "context": draw((4, 7)), "mask": mask, "w_u": draw((5, 6)), **arrays}

@@ -75,7 +75,6 @@ def test_softmax_plus_one_is_a_zero_key():
 
 
 def by_blocks(block_size, mask=CAUSAL, **more):
-    """A pass at once, and the same by blocks."""
     return [attend(X, parameters=Parameters(**W, **more), mask=mask, block_size=size) for size in (None, block_size)]
 
 
@@ -317,7 +316,6 @@ def test_any_combination_passes_audit_script_and_slopes(picked):
 
 
 def assert_script_agrees(trace):
-    """The script of a pass makes each of its numbers, bit for bit."""
     made = {}
     given = {name: np.array(value) for name, value in np.load(io.BytesIO(export.arrays(trace))).items()}
     lines = export.script(trace).partition("    return expected\n")[2]

@@ -52,13 +52,11 @@ def values_of(layer):
 
 @cache
 def shown(trace):
-    """Each step's bands, with the band before on the same page."""
     return list(_shown(trace))
 
 
 @cache
 def unfolded(trace):
-    """What the bands of each step unfold to."""
     return [source for step in steps_of(trace) for source in sources(trace, step)]
 
 
@@ -111,11 +109,8 @@ def test_every_score_stage_is_a_row(name):
 
 def _is_told_in_words(trace, name):
     """Whether a text says that a stage is what it was before, so that no picture shows it."""
-    return not any(name in step.stages for step in steps_of(trace)) or _factor(trace[name]) == 1
-
-
-def _factor(stage):
-    return getattr(stage.operation, "factor", None)
+    is_shown = any(name in step.stages for step in steps_of(trace))
+    return not is_shown or getattr(trace[name].operation, "factor", None) == 1
 
 
 @of_each("name", [*ALL])

@@ -84,7 +84,6 @@ def implemented(trace, dtype, script):
 
 
 def said_of(trace, mine, capsys):
-    """What the script says of stages that someone else's code has made."""
     script = re.sub(r'compared\("(\w+)", \w+\)', r'compared("\1", mine["\1"])', export.script(trace))
     (precision,) = {str(value.dtype) for value in mine.values()}
     return run(trace, capsys, script=script, mine=mine, precision=precision)

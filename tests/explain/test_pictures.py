@@ -1,12 +1,12 @@
 """Pictures: each holds what its stage is computed from, rows and columns meet; scales, colours and the map."""
 
-import tomllib
 from itertools import product
 
 import numpy as np
 import pytest
+from boxes import THEMES
 from cases import of_each
-from page import ROOT
+from contrast import channels, contrast
 from passes import TRACES
 
 from attnviz import Settings, trace_of
@@ -23,7 +23,6 @@ def drawn(trace):
 
 
 def lengths(trace, slot):
-    """How many rows and columns a matrix has."""
     shape = trace[slot.stage].shape
     return (1 if slot.rows is None else shape[slot.rows], shape[slot.columns])
 
@@ -77,7 +76,6 @@ def read(trace, picture):
 
 
 def cut(trace, slot, head):
-    """The matrix of a slot for one head."""
     stage = trace[slot.stage]
     places = [axis.place(Selection(head=head)) for axis in trace.axes(slot.stage)]
     index = [
@@ -210,33 +208,14 @@ def reached(trace, name, shown):
 HUES = {"q": "blue", "k": "orange", "v": "green", "output": "violet"}
 """The theme's name for each role's colour."""
 
-THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())["theme"]
-THEMES = {name: THEME[name] for name in ("light", "dark")}
-
-
-def rgb(colour):
-    """Red, green and blue of a CSS colour."""
-    return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def luminance(colour):
-    """The relative luminance of WCAG 2."""
-    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (part / 255 for part in rgb(colour))]
-    return np.dot(linear, (0.2126, 0.7152, 0.0722))
-
-
-def contrast(one, other):
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
-
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_theme_text_has_contrast(theme):
-    colours = THEMES[theme]
+    colours = {name: channels(colour) for name, colour in THEMES[theme].items() if colour.startswith("#")}
     pages = [colours["backgroundColor"], colours["secondaryBackgroundColor"]]
     for name in ("textColor", "linkColor", *(f"{hue}TextColor" for hue in HUES.values())):
         assert min(contrast(colours[name], page) for page in pages) >= 4.5, name
-    assert contrast("#ffffff", colours["primaryColor"]) >= 4.5  # the text of a button, which Streamlit writes in white
+    assert contrast([255] * 3, colours["primaryColor"]) >= 4.5  # the text of a button, which Streamlit writes in white
     assert min(contrast(colours["primaryColor"], page) for page in pages) >= 3  # frames and marks, by WCAG 1.4.11
 
 

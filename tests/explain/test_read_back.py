@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from alone import written as document_of
 from documents import fitted_at
-from numerals import short
 from page import changes_of
 from readback import called, go, lines, numerals, titled, written
 from test_writers import written_by
 
 from attnviz import Settings, trace_of
 from attnviz.analysis.stream import parts
-from attnviz.core.numerals import digits
+from attnviz.core.numerals import digits, short
 from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.wording import percent

@@ -464,7 +464,6 @@ def test_hand_set_numbers_are_mentioned(node):
 
 
 def indices_of(trace, slot, selection):
-    """The indices of all numbers that a slot shows."""
     index = [[axis.place(selection)] for axis in trace.axes(slot.stage)]
     for axis in (slot.rows, slot.columns):
         if axis is not None:

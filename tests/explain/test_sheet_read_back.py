@@ -7,12 +7,11 @@ from itertools import product
 import numpy as np
 import pytest
 from documents import fitted_at
-from numerals import short
 from page import ROOT
 from readback import axis_between, go, lines, number, numerals, titled, written
 from tab import resized
 
-from attnviz.core.numerals import digits
+from attnviz.core.numerals import digits, short
 from attnviz.core.operations.norms import LayerNorm
 from attnviz.scene.with_pass import resolve
 
@@ -63,7 +62,6 @@ class Part:
         return np.exp(read - read.max())
 
     def shares(self):
-        """The shares in which the values of a part are taken."""
         attention = self.trace.layer_of(self.name).names["attention"]
         return self.trace[attention].value[self.place[0], self.query]
 
@@ -168,13 +166,17 @@ class Part:
         return [pairs.pop(line.cells[0].index[self.across]) for line in self.own], list(pairs.values())
 
 
-def parts_of(fitted, found, selected):
-    """The parts of the sheet that are there, from top to bottom."""
+def groups_of(found):
+    """The lines that belong to each other: a group begins with a line of the class `first`."""
     groups = []
     for line in found:
         groups += [[]] if "first" in line.kind.split() else []
         groups[-1].append(line)
-    groups = [group for group in groups if any(cell.text for cell in group[0].cells)]
+    return groups
+
+
+def parts_of(fitted, found, selected):
+    groups = [group for group in groups_of(found) if any(cell.text for cell in group[0].cells)]
     return [Part(fitted, group, below, selected) for group, below in zip(groups, [*groups[1:], None], strict=True)]
 
 
@@ -228,9 +230,9 @@ TABLES = """(hand) => {
 }"""
 
 
-def tables(page, kind, within=".hand"):
+def tables(page, kind):
     """The tables of a kind: what each is called, and its rows of [text, address, classes, pressed]."""
-    return [(called, rows) for of, called, rows in page.locator(within).evaluate(TABLES) if of == kind]
+    return [(called, rows) for of, called, rows in page.locator(".hand").evaluate(TABLES) if of == kind]
 
 
 def opened_at(opened, name):
@@ -360,7 +362,6 @@ def test_phone_workings_add_up(opened):
 
 
 def alike(one, other):
-    """Whether two numbers are the same but for rounding."""
     return one == other or bool(np.isfinite([one, other]).all() and abs(one - other) <= 1e-12)
 
 
@@ -448,11 +449,7 @@ class Pair:
         return all(alike(one, other) for one, other in pairs)
 
     def check(self, found):
-        groups = []
-        for line in found:
-            groups += [[]] if "first" in line.kind.split() else []
-            groups[-1].append(line)
-        parts, at, parted = [], 0, False
+        groups, parts, at, parted = groups_of(found), [], 0, False
         while at < len(groups):
             is_both = "side-A" in groups[at][0].kind.split()
             parts.append(groups[at : at + 1 + is_both])

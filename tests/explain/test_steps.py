@@ -35,7 +35,6 @@ def text_of(runs):
 
 
 def words_in(runs):
-    """The words of a person's text, or of a model's answers, in runs."""
     return [text for style, text in runs if style == "word"]
 
 
@@ -297,8 +296,7 @@ def test_model_steps_ask_and_judge(name):
 def test_answer_and_right_answer(name, place, right):
     """Its answer is set by hand: the logit of “dog”, the first of three, is 2 and those of the others 0."""
     trace = TRACES[name].with_changes(Change("logits", (place,), 0.0), Change("logits", (place, 0), 2.0))
-    (step,) = (step for step in steps_of(trace) if step.id == "answer")
-    verdict = with_verdict(trace, step.text)
+    verdict = verdict_of(trace)
     token = [trace.label("token", place)] if trace.origin.read != "last" else []
     assert trace.origin.right[place] == right
     assert words_in(verdict) == [*token, "dog", *([right] if right != "dog" else [])]

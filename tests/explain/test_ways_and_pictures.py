@@ -52,7 +52,6 @@ class Way:
     other: Trace | None = None  # The pass beside it
 
     def words(self, axis):
-        """What the places along an axis are called."""
         if axis.name in ("query", "token"):
             return self.queries
         if axis.name in ("key", "context token"):
@@ -60,12 +59,10 @@ class Way:
         return list(axis.labels)
 
     def called(self, name, index, trace=None):
-        """What a number is called: scores[head 1, cat, sat]."""
         axes = (trace or self.trace).axes(name)
         return f"{name}[{', '.join(self.words(axis)[place] for axis, place in zip(axes, index, strict=True))}]"
 
     def document(self):
-        """What a browser is sent of it."""
         if isinstance(self.given, SceneWithPass):
             return document(self.given)
         html = self.given if isinstance(self.given, str) else show(self.given).html
@@ -375,7 +372,6 @@ class Reader:
         self.read = defaultdict(set)
 
     def faults(self, place, picture):
-        """A sentence for all that is wrong in a picture."""
         step = self.steps[place["step"]]
         yield from self.of_thread(step, place["cell"], picture["thread"])
         if picture["sheet"]:

@@ -41,7 +41,6 @@ def passes() -> dict[str, Trace]:
 
 
 def run(trace: Trace, script: str) -> str:
-    """What the script prints beside the trace's arrays."""
     arrays = {name: np.array(each) for name, each in np.load(io.BytesIO(export.arrays(trace))).items()}
     printed = io.StringIO()
     with redirect_stdout(printed):

@@ -472,7 +472,6 @@ COUNTED = {
 
 
 def _steps(fitted):
-    """How many steps of training the model of a scene has had."""
     done = MODELS[fitted.scene.source].checkpoints(fitted.scene.model_seed)
     return done[-1] if fitted.scene.checkpoint is None else done[fitted.scene.checkpoint]
 

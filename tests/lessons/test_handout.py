@@ -43,17 +43,12 @@ def bare(text):
 
 
 def taken(page):
-    """The page with the menu of what to take away open."""
     page.get_by_role("button", name="Handout and questions").click()
     return page
 
 
 def drawn(page):
-    """Press “Print a handout” and wait until it is drawn.
-
-    The button fetches all moments before it prints. The page may have printed in an earlier test, so the count of
-    prints starts again here: without that, a PDF made before the moments arrive is a blank page.
-    """
+    """Press “Print a handout” and wait for its print: the button fetches all moments first, or the paper is blank."""
     page.evaluate("""() => {
         window.prints = 0;
         window.print = () => { window.dispatchEvent(new Event("beforeprint")); window.prints += 1; };

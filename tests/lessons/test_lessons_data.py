@@ -49,21 +49,18 @@ def asking(*kinds):
 
 
 def shown(name):
-    """A moment as it is written, its passes, and as it is sent."""
     _, _, made = MOMENTS[name]
     return made, opened_once(made.at), sent(name)
 
 
 @functools.cache
 def sent(name):
-    """A moment as a browser reads it."""
     lesson, number, _ = MOMENTS[name]
     found = json.loads(moment(lesson, number))
     return found | {"document": whole(found["document"])}
 
 
 def said(runs):
-    """A text as it is read."""
     return "".join(part if isinstance(part, str) else msgspec.to_builtins(part)["text"] for _, part in runs)
 
 
@@ -177,7 +174,8 @@ def test_picked_answer_is_right_and_others_get_their_rank(name):
         assert told.startswith(("“", "Head ", "Dimension "))
         assert each["label"].lower() in told.lower()
         if told.endswith("is hidden by the mask."):
-            assert is_hidden(of.cells[place], of.trace)
+            cell = of.cells[place]
+            assert slow(of.trace, name_in_layer("masked", split_layer(cell.stage)[1]), cell.index) == -math.inf
             continue
         if " gets almost nothing." in told:
             assert of.stage.name.startswith("attention")
@@ -200,11 +198,6 @@ FIRST_AND_LAST = {"largest": ("largest", "smallest"), "smallest": ("smallest", "
 FIRST_AND_LAST["largest in size"] = ("furthest", "nearest")
 
 
-def is_hidden(cell, trace):
-    """Whether no attention can go from a cell's query to its key."""
-    return slow(trace, name_in_layer("masked", split_layer(cell.stage)[1]), cell.index) == -math.inf
-
-
 def is_rank_told(told, before, n_others, pick):
     """Whether a sentence tells the rank of a number: how many are before it, or that all others are."""
     first, last = FIRST_AND_LAST[pick]
@@ -217,7 +210,6 @@ def is_rank_told(told, before, n_others, pick):
 
 
 def place_told(told):
-    """Which place a sentence says that an answer has."""
     found = re.search(r": the (?:(\w+) )?most", told)
     return ORDINALS.index(found[1]) + 1 if found[1] else 1
 

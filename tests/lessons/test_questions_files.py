@@ -90,7 +90,6 @@ def shown(text):
 
 
 def plain(text):
-    """What is read in HTML."""
     found = []
     reader = HTMLParser()
     reader.handle_data = found.append

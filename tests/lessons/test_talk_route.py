@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 import msgspec
 import pytest
-from asgi import APP, ask, run
+from asgi import APP, ask
 from documents import fitted_at, whole
 from page import ROOT
 from test_talk import CAT, TALKS
@@ -39,6 +39,14 @@ def post(**said):
     return answer
 
 
+def told(**said):
+    return json.loads(post(**said).text)
+
+
+def suggested(at):
+    return told(kind="questions", at=at)["questions"]
+
+
 def test_moment_has_pass_and_answer():
     answer = post(
         kind="moment",
@@ -47,12 +55,8 @@ def test_moment_has_pass_and_answer():
     found = json.loads(answer.text)
     assert (answer.status, answer.headers["cache-control"]) == (200, "no-store")
     assert found["text"] == [["", "3"]]
-    row = [
-        json.loads(post(kind="moment", moment={"at": CAT, "text": f"{{attention[cat, {word}]:digits}}"}).text)["text"][
-            0
-        ][1]["text"]
-        for word in ("the", "cat", "sat")
-    ]
+    texts = [f"{{attention[cat, {word}]:digits}}" for word in ("the", "cat", "sat")]
+    row = [told(kind="moment", moment={"at": CAT, "text": text})["text"][0][1]["text"] for text in texts]
     assert found["question"]["right"] == [max(range(3), key=lambda place: float(row[place]))]
     assert whole(found["document"])["words"]["query"] == ["the", "cat", "sat"]
 
@@ -60,19 +64,15 @@ def test_moment_has_pass_and_answer():
 @pytest.mark.parametrize(
     "at",
     [
-        "",
-        CAT,
-        "model=microgpt&step=neurons",
-        "model=recall",
-        "model=who-is-it&view=sheet&beside=checkpoint%3D0",
+        *("", CAT, "model=microgpt&step=neurons", "model=recall", "model=who-is-it&view=sheet&beside=checkpoint%3D0"),
         "sentence=%7Ba%7D+*b*+%22&view=sheet",
     ],
 )
 def test_suggested_questions_state_their_answer(at):
-    offered = json.loads(post(kind="questions", at=at).text)["questions"]
+    offered = suggested(at)
     assert offered
     for each in offered:
-        made = json.loads(post(kind="moment", moment={"at": at, "ask": each["ask"]}).text)["question"]
+        made = told(kind="moment", moment={"at": at, "ask": each["ask"]})["question"]
         right = (
             [made["candidates"][place]["label"] for place in made["right"]] if "candidates" in made else [made["text"]]
         )
@@ -82,7 +82,7 @@ def test_suggested_questions_state_their_answer(at):
 def test_pair_question_compares_the_named_words():
     for mask, seed, query, key in (("", 3, 0, 2), ("&mask=causal", 4, 2, 0), ("", 7, 1, 2)):
         at = f"sentence=the+cat+sat&heads=2{mask}&view=sheet&step=softmax&cell=1.{query + 1}.{key + 1}.1.1"
-        offered = json.loads(post(kind="questions", at=f"{at}&beside=seed%3D{seed}").text)["questions"]
+        offered = suggested(f"{at}&beside=seed%3D{seed}")
         (asked,) = (each for each in offered if each["ask"]["kind"] == "compare")
         pattern = r"Does “(\w+)” give “(\w+)” more in head 1 than in A, less or the same\?"
         names = re.fullmatch(pattern, asked["ask"]["prompt"]).groups()
@@ -98,17 +98,17 @@ OFFERED = json.loads((ROOT / "tests/data/offered_questions.json").read_text("utf
 
 @pytest.mark.parametrize(("at", "prompt", "cell"), OFFERED)
 def test_number_question_names_stage_head_and_layer(at, prompt, cell):
-    asked = {each["ask"]["prompt"]: each for each in json.loads(post(kind="questions", at=at).text)["questions"]}
+    asked = {each["ask"]["prompt"]: each for each in suggested(at)}
     assert prompt in asked, list(asked)
     stage, index = re.fullmatch(r"(\w+)\[([\d,]+)\]", cell).groups()
     number = fitted_at(dict(parse_qsl(at))).trace[stage].value[tuple(map(int, index.split(",")))]
-    made = json.loads(post(kind="moment", moment={"at": at, "ask": asked[prompt]["ask"]}).text)["question"]
+    made = told(kind="moment", moment={"at": at, "ask": asked[prompt]["ask"]})["question"]
     assert made["right"] == pytest.approx(number, rel=1e-12)
 
 
 def test_pair_and_mask_get_their_own_questions():
     def kinds(at):
-        return {each["ask"]["kind"] for each in json.loads(post(kind="questions", at=at).text)["questions"]}
+        return {each["ask"]["kind"] for each in suggested(at)}
 
     pair, masked, plain = kinds(f"{CAT}&beside=seed%3D3"), kinds(f"{CAT}&mask=causal"), kinds(CAT)
     assert {"compare", "count"} <= pair
@@ -118,33 +118,33 @@ def test_pair_and_mask_get_their_own_questions():
 
 @pytest.mark.parametrize(("at", "unit"), [("model=microgpt", "letter"), ("model=mirror", "digit"), ("", "word")])
 def test_question_uses_the_models_unit(at, unit):
-    prompts = [each["ask"]["prompt"] for each in json.loads(post(kind="questions", at=at).text)["questions"]]
+    prompts = [each["ask"]["prompt"] for each in suggested(at)]
     said = {each for each in ("letter", "digit", "word") for prompt in prompts if each in prompt.split("“")[0]}
     assert said == {unit}
 
 
 def test_no_question_where_every_answer_is_right():
     """Of a single word, three lines of NumPy give the same share."""
-    offered = json.loads(post(kind="questions", at="sentence=owls&heads=1&view=sheet").text)["questions"]
+    offered = suggested("sentence=owls&heads=1&view=sheet")
     assert "code" not in {each["ask"]["kind"] for each in offered}
 
 
 def test_file_round_trips_through_the_route():
     talk = TALKS["masks"]
     as_json = msgspec.json.encode(talk).decode()
-    file = json.loads(post(kind="file", talk=json.loads(as_json)).text)["file"]
+    file = told(kind="file", talk=json.loads(as_json))["file"]
     assert file == write(talk)
     for given in ({"file": file}, {"json": as_json}, {"lesson": "masks"}):
-        assert read_json(json.dumps(json.loads(post(kind="talk", **given).text)["talk"]).encode()) == talk
+        assert read_json(json.dumps(told(kind="talk", **given)["talk"]).encode()) == talk
 
 
 def test_talk_page_is_self_contained_and_stores_passes_once():
     masks = json.loads(msgspec.json.encode(TALKS["masks"])) | {"title": "</script><b>"}
-    page = json.loads(post(kind="page", talk=masks).text)["page"]
+    page = told(kind="page", talk=masks)["page"]
     assert not re.findall(r"<link|<script src|<b>|href=\"[^#\"]", page)
     assert page.count("</script>") == 2
     twice = masks | {"moment": masks["moment"] * 2}
-    assert len(json.loads(post(kind="page", talk=twice).text)["page"]) < 1.1 * len(page)
+    assert len(told(kind="page", talk=twice)["page"]) < 1.1 * len(page)
 
 
 REFUSED = [b"", b"{}", b'{"kind": "riddle"}', b'{"kind": "questions", "at": "%"}', b"[" * 100_000]
@@ -207,24 +207,10 @@ def test_moment_route_has_an_etag():
 
 
 def test_moment_is_compressed():
-    bodies = []
-
-    async def asked():
-        sent = []
-
-        async def send(message):
-            sent.append(message)
-
-        headers = [(b"host", b"127.0.0.1"), (b"accept-encoding", b"gzip, br")]
-        path, _, query = FIRST.partition("?")
-        scope = {"type": "http", "method": "GET", "path": path, "root_path": "", "headers": headers}
-        await APP(scope | {"query_string": query.encode()}, None, send)
-        bodies.append(b"".join(each["body"] for each in sent[1:]))
-        return dict(sent[0]["headers"])
-
-    assert run(asked())[b"content-encoding"] == b"gzip"
-    assert gzip.decompress(bodies[0]) == moment("who-is-it", 1)
-    assert len(bodies[0]) < 60_000
+    answer = ask(APP, FIRST, **{"accept-encoding": "gzip, br"})
+    assert answer.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(answer.body) == moment("who-is-it", 1)
+    assert len(answer.body) < 60_000
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Numbers of one's own in a talk: its file gives them back to the last bit, and a broken one raises nothing else."""
 
 import base64
+import io
 import json
 import random
 from dataclasses import replace
@@ -28,8 +29,6 @@ from attnviz.viewer.site.edition import talk_file
 
 
 def npz(arrays):
-    import io
-
     file = io.BytesIO()
     np.savez(file, **arrays)
     return file.getvalue()
@@ -42,11 +41,8 @@ def user_arrays(format_="BERT", **parts):
     return compared(asked, npz(arrays), None).parameters
 
 
-def own_microgpt():
-    return Built(statefile.read(statefile.to_json(MODELS["microgpt"].at(0))))
-
-
-ARRAYS, MICROGPT = user_arrays(), own_microgpt()
+ARRAYS = user_arrays()
+MICROGPT = Built(statefile.read(statefile.to_json(MODELS["microgpt"].at(0))))
 TALK = Talk(
     title="Mine",
     moment=(

@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from test_layered import dot, softmax
 
 from attnviz.core.changes import Change, format_changes, split_changes
 from attnviz.models.byhand import (
@@ -26,15 +27,6 @@ STRINGS = ["".join(s) for n in range(2, 8) for s in product("abc", repeat=n) if 
 
 def follower(string):
     return string[string.index(string[-1]) + 1]
-
-
-def softmax(row):
-    exponentials = [math.exp(z - max(row)) for z in row]
-    return [e / math.fsum(exponentials) for e in exponentials]
-
-
-def dot(a, b):
-    return math.fsum(x * y for x, y in zip(a, b, strict=True))
 
 
 def slow_output(string):

@@ -60,7 +60,6 @@ def test_sample_depends_on_place_and_seed(row, drawing, place):
 
 
 def written(scene):
-    """The letters that follow, one after the other, and the passes that gave them."""
     place, passes = Session(scene), []
     for _ in range(20):
         passes.append(place.resolved())
@@ -71,17 +70,21 @@ def written(scene):
     raise AssertionError(place.scene)
 
 
-def test_writing_equals_a_loop():
+def written_by_a_loop(text, drawing):
     model = MODELS["microgpt"].at(0)
+    while len(text) < 15:
+        row = model.trace(text)["probabilities"].value[-1]
+        answer = model.task.answers[sample_token(row, drawing, len(text))]
+        if answer == "end":
+            break
+        text += answer
+    return text
+
+
+def test_writing_equals_a_loop():
     for drawing in (None, Sampling(seed=3), Sampling(0.5, 5, 0.9, 7)):
         place, passes = written(replace(of_model("microgpt"), sentence="", drawing=drawing))
-        text = ""
-        while len(text) < 15:
-            row = model.trace(text)["probabilities"].value[-1]
-            answer = model.task.answers[sample_token(row, drawing, len(text))]
-            if answer == "end":
-                break
-            text += answer
+        text = written_by_a_loop("", drawing)
         assert place.scene.sentence == text
         data = document(passes[-1])["next"]
         assert data["ends"] or data["isFull"]

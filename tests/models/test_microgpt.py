@@ -184,7 +184,6 @@ def test_unreadable_letters_are_named(case):
 
 
 def own(n_embd=12, n_head=3, n_layer=2, block_size=9, letters="xyzé", **parts):
-    """A state file of random numbers, as an object."""
     draw = np.random.default_rng(3).standard_normal
     shapes = {"wte": (len(letters) + 1, n_embd), "wpe": (block_size, n_embd), "lm_head": (len(letters) + 1, n_embd)}
     for n in range(n_layer):
@@ -318,12 +317,10 @@ def gpt(token_id, pos_id, keys, values, state_dict, n_head, fires, norm):
 
 FIRES = {"relu": lambda x: max(0.0, x), "relu2": lambda x: max(0.0, x) ** 2, "gelu": lambda x: x * NormalDist().cdf(x)}
 
-
 NORMS = {"rmsnorm": rmsnorm, "layernorm": layernorm}
 
 
 def looped(parts, text, activation="relu", norm="rmsnorm"):
-    """The logits after each token."""
     n_layers = sum(name.endswith("attn_wq") for name in parts["state_dict"])
     tokens = [len(parts["uchars"]), *map(parts["uchars"].index, text)]
     keys, values = ([[] for _ in range(n_layers)] for _ in range(2))

@@ -32,6 +32,10 @@ def model(id):
     return MODELS[id].at(MODELS[id].seeds[0], None)
 
 
+def answer(trace):
+    return trace.label("answer", trace["probabilities"].value[-1].argmax())
+
+
 ASKING = [id for id, choice in MODELS.items() if not choice.task.is_open]
 """The models whose questions have right answers."""
 
@@ -51,11 +55,7 @@ def test_short_cut_knows_only_the_first_noun():
     found = {}
     for label, text in MODELS["short-cut"].examples:
         trace = model("short-cut").trace(text)
-        found[label] = (
-            trace.label("answer", trace["probabilities"].value[-1].argmax()),
-            trace.origin.right[-1],
-            text.split()[1],
-        )
+        found[label] = answer(trace), trace.origin.right[-1], text.split()[1]
     assert all(answer == first for answer, _, first in found.values())
     assert {answer == right for answer, right, _ in found.values()} == {True, False}
 
@@ -98,10 +98,6 @@ def test_held_out_texts_are_in_no_batch(recipe):
 )
 def test_right_answer_is_known_only_for_task_texts(id, text, right):
     assert model(id).trace(text).origin.right[-1] == right
-
-
-def answer(trace):
-    return trace.label("answer", trace["probabilities"].value[-1].argmax())
 
 
 @pytest.mark.parametrize("seed", range(4))  # the model of seed 4 says "animal" where it sees no noun that fits

@@ -66,7 +66,6 @@ def site(start):
 
 
 def asked(address, data=None, **headers):
-    """The status, the headers and the body of an answer."""
     try:
         with urllib.request.urlopen(urllib.request.Request(address, data, headers)) as answer:
             return answer.status, answer.headers, answer.read()
@@ -129,7 +128,6 @@ def test_cross_site_cookie_needs_https(site):
 
 
 def streamlits(site):
-    """The path of Streamlit's main script."""
     return re.search(rb'src="\./(static/js/index\.[^"]+\.js)"', asked(site.address)[2])[1].decode()
 
 

@@ -15,7 +15,6 @@ def documents(name):
 
 
 def upstreams(text):
-    """The host and port of each line of a list of processes."""
     return re.findall(r"^server ([\w.-]+):(\d+) ", text, re.MULTILINE)
 
 

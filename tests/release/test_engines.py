@@ -4,12 +4,12 @@ import pytest
 from documents import document, fitted_at
 from engines import Chromium, started, until
 from needs import in_page
-from numerals import short
 from page import SENTENCE
 from tab import Tab, at
 
 from attnviz import Settings, page, trace_of
 from attnviz.core.changes import parse_change
+from attnviz.core.numerals import short
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -115,7 +115,6 @@ def numbers_of(trace, step):
 
 
 def set_by_hand(engine, number):
-    """Type a number in place of the one in focus, and leave the box."""
     box = f"{VIEWER}.querySelector('.panel .by-hand input')"
     engine.read(f"{box}.focus()")
     engine.read(f"{box}.select()")

@@ -49,6 +49,10 @@ class Server:
     def visitor(self, query=""):
         return Visitor(f"http://{self.host}/walkthrough?{query}")
 
+    def send(self, text):
+        with socket.create_connection(self.host.split(":")) as half:
+            half.sendall(text.encode())
+
     def fetch(self, path, **options):
         with urllib.request.urlopen(
             urllib.request.Request(f"http://{self.host}{path}", **options), timeout=PATIENCE_SECONDS
@@ -69,7 +73,6 @@ def server(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def before(server):
-    """A person's page, before anything is done to the server."""
     return run(page_of(server))
 
 
@@ -167,8 +170,7 @@ HEAD = f"POST /actions HTTP/1.1\r\nX: {MARKER}\r\nHost: "
 
 def test_partial_or_foreign_actions_harm_nobody(server, bystander):
     for ending in ("Content-Length: 9\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\nzz", "Content-Length: -1\r\n\r\n"):
-        with socket.create_connection(server.host.split(":")) as half:
-            half.sendall(f"{HEAD}{server.host}\r\n{ending}".encode())
+        server.send(f"{HEAD}{server.host}\r\n{ending}")
     for origin, status in (({"Origin": "http://evil.example"}, "403"), ({}, "400|404")):
         with pytest.raises(urllib.error.HTTPError, match=status):
             server.fetch("/actions", method="POST", data=json.dumps({"tab": MARKER}).encode(), headers=origin)
@@ -225,8 +227,7 @@ def test_partial_handshake_harms_nobody(server, bystander):
         f"GET /_stcore/stream?{MARKER} HTTP/1.1\r\nHost: {server.host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     )
     for ending in ("", f"Sec-WebSocket-Key: {MARKER}\r\n\r\n", "Sec-WebSocket-Version: 99\r\n\r\n", "\x00\r\n\r\n"):
-        with socket.create_connection(server.host.split(":")) as half:
-            half.sendall((request + ending).encode())
+        server.send(request + ending)
 
 
 def test_closed_tab_frees_its_files(server):

@@ -5,7 +5,6 @@ import functools
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -30,23 +29,17 @@ INTERFACE = {"streamlit", "plotly", "pandas"}
 @functools.cache
 def imported(path: Path) -> set[str]:
     """The modules that a file imports, in full, even if only a type checker reads them."""
-    return set(_imports(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def _imports(node: ast.AST) -> Iterator[str]:
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        assert node.level == 0, "relative imports hide where they lead"
-        yield node.module
-        yield from (f"{node.module}.{alias.name}" for alias in node.names)
-    else:
-        for child in ast.iter_child_nodes(node):
-            yield from _imports(child)
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "relative imports hide where they lead"
+            found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return found
 
 
 def ours(module: str) -> set[str]:
-    """The modules of attnviz that a module imports."""
     return imported(MODULES[module]) & MODULES.keys() - ENTRY_POINTS
 
 

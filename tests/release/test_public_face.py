@@ -15,6 +15,7 @@ import visitor
 from needs import needed
 from packaging.requirements import Requirement
 from page import ROOT
+from sentences import COUNTS
 
 import attnviz
 from attnviz.__main__ import APP, main
@@ -122,11 +123,10 @@ def test_readme_model_sizes():
 
 
 def test_readme_lesson_count():
-    names = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
     minutes = [each.minutes for each in LESSONS.values()]
-    count = names[len(LESSONS)]
+    count = COUNTS[len(LESSONS)]
     assert f"in {count} short lessons" in README
-    assert f"{count} **lessons**, of {names[min(minutes)]} to {names[max(minutes)]} minutes each" in README
+    assert f"{count} **lessons**, of {COUNTS[min(minutes)]} to {COUNTS[max(minutes)]} minutes each" in README
 
 
 def test_readme_addresses_open():

@@ -2,7 +2,6 @@
 
 
 def read(made):
-    """What a pool says, read without ours."""
     parts = []
 
     def put(data):

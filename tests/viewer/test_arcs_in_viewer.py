@@ -19,7 +19,6 @@ FIRST, LAST = (TRACE[f"attention_{n}"].value[0] for n in (1, 2))
 ABOVE, BELOW = ".thread .spoken + .arcs", ".thread .words ~ .arcs"
 THICKEST, LEAST = 13, 0.02
 
-
 _DRAWN = """(all) => all.map(({ dataset, firstChild: { style, classList } }) => {
   const kind = ["lit", "faint"].find((each) => classList.contains(each)) ?? "";
   return [dataset.arc, parseFloat(style.getPropertyValue("--thick")), kind];
@@ -35,7 +34,6 @@ _MIDDLES = """(all) => all.map((each) => {
 
 
 def arc_of(text):
-    """The query and the key of an arc."""
     return tuple(map(int, text.split("-")))
 
 
@@ -195,7 +193,6 @@ def test_layers_without_purpose_are_numbered(opened):
 
 
 def sheet(opened, size, step, **address):
-    """The sheet at a step, of a page of that size."""
     page = opened(f"?view=sheet&step={step}{'&present=1' if address.pop('present', False) else ''}", **address)
     page.add_style_tag(content=f".viewer {{ height: {size[1]}px !important }}")
     resized(page, *size)

@@ -4,7 +4,8 @@ import copy
 import json
 
 import pytest
-from alone import MODULES, SHEET, Alone
+from alone import Alone, tab_with
+from needs import in_page
 from tab import expect, frames
 
 from attnviz.classroom.questions import moment_at, place_in
@@ -13,96 +14,10 @@ from attnviz.viewer.bundle import bundle, module
 
 pytestmark = pytest.mark.browser
 
-PAGE = """<!doctype html><meta charset="utf-8"><style>%s</style><main></main><script type="module">
-    %s
-    const main = document.querySelector("main"), kept = templates_js.makeTemplates();
-    const replyOf = (moment) => ({ isDone: true, status: 200, data: kept.completeMoment(moment) });
-    let shown = null;
-    window.drawn = () => new Promise(element_js.afterFrame);
-    // The page of a class on a phone, which has come in: a moment comes when a test sends it, by its number.
-    window.phone = async (hash = "") => {
-        shown?.end();
-        Object.assign(window, { posted: [], coming: {}, told: null, isListening: false });
-        const line = {
-            post: (code, message) => {
-                posted.push(message);
-                return Promise.resolve({ isDone: true, status: 200, message: "", data: { code, seat: "mine" } });
-            },
-            moment: (code, seat, shows) => new Promise((come) => { coming[shows] = (sent) => come(replyOf(sent)); }),
-            listen: (seat, isAround, heard) => {
-                [told, isListening] = [heard, true];
-                return () => { isListening = false; };
-            },
-        };
-        const host = { line, hash, speaker: null, hrefOf: (at) => `/${at}` };
-        Object.assign(host, { stores: [() => sessionStorage] });
-        shown = classPage_js.mountClass(main, "KTQWRM", host);
-        while (!told) await drawn();
-        window.joined = posted.splice(0);
-    };
-    // What a phone draws of a moment in one state of the class after the other, without what is hidden; the stages
-    // whose numbers it draws, and whether it has a picture.
-    const drawnIn = async (moment, states) => {
-        const found = [];
-        await phone();
-        for (const { answer, ...now } of states) {
-            told.own(answer === null ? null : { number: now.number, round: 1, value: answer });
-            told.now(now);
-            coming[now.shows](moment);
-            do await drawn(); while (!main.querySelector(".lesson-said"));
-            const seen = main.cloneNode(true);
-            for (const each of seen.querySelectorAll("[hidden]")) each.remove();
-            for (const each of seen.querySelectorAll(".slider")) each.style.removeProperty("--right"); // hidden, too
-            found.push({
-                text: seen.innerHTML.replace(/ (?:id|for|name|aria-\\w+)="[^"]*-\\d+"/g, ""),
-                isPictured: seen.querySelector(".lesson-picture:not(.of-working) > *") !== null,
-                stages: [...seen.querySelectorAll("[data-cell]")].map(({ dataset }) => dataset.cell.split("[")[0]),
-            });
-        }
-        return found;
-    };
-    // Of each state whether a phone draws the same if something else is right, and the rest of it.
-    window.compared = async (moment, other, states) => {
-        const [ones, others] = [await drawnIn(moment, states), await drawnIn({ ...moment, ...other }, states)];
-        return ones.map(({ text, ...rest }, nth) => ({ isSame: text === others[nth].text, ...rest }));
-    };
-    // The bar of the speaker of a class at a question of three words, which stand in the picture.
-    window.desk = (now) => {
-        shown?.end();
-        const done = [], listeners = new Set();
-        const speaker = {
-            room: { code: "KTQWRM" }, message: "", isUpToDate: true, led: null, presses: () => 0, now,
-            openAnswers: (isOpen) => done.push(isOpen ? "open" : "close"), again: () => done.push("again"),
-            shows: () => {},
-            onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
-        };
-        shown = classBar_js.makeClassBar(speaker, location.href, {}, () => {});
-        const body = element_js.h("div"), picture = element_js.h("div", { class: "sheet" });
-        const name = (word) => `<th><button>${word}</button></th>`;
-        picture.innerHTML = `<table class=names>${["a", "b", "c"].map(name)}</table>`;
-        body.style.paddingTop = "200px";
-        body.append(picture);
-        main.replaceChildren(shown.element, shown.dialogs, body);
-        shown.standIn(body);
-        const question = {
-            kind: "pick", prompt: [["", "Which?"]], right: [1],
-            candidates: ["a", "b", "c"].map((label, word) => ({ label, word, feedback: [] })),
-        };
-        window.done = done;
-        window.at = (isShown, nth = 1) => shown.shows({ at: `lesson=a&moment=${nth}`, isShown, question, picture });
-        window.tell = (next) => { speaker.now = next; for (const each of [...listeners]) each(); };
-        at(now.isShown);
-    };
-    document.body.dataset.ready = "";
-</script>"""
-
 
 @pytest.fixture(scope="module")
 def tab(browser):
-    tab = Alone(browser.new_context())
-    tab.show(PAGE % (SHEET, MODULES), "[data-ready]")
-    yield tab
-    tab.page.context.close()
+    yield from tab_with(browser, "class.html")
 
 
 @pytest.fixture
@@ -121,7 +36,6 @@ def now(**parts):
 
 
 def follows(page, **parts):
-    """Tell a phone where its class is."""
     page.evaluate("now => { told.now(now); return drawn(); }", now(**parts))
 
 
@@ -163,7 +77,6 @@ MOMENTS = {
     "a mistake": ("?lesson=masks&moment=4",),
     "a share of the pass": ("?sentence=the+cat+sat&step=softmax", "share", "attention[0,1,2]"),
 }
-
 
 UNCOVERED = {"a word": {"scores"}, "a share": {"attention"}, "a number": {"attention"}}
 """The numbers that come with the answer; other moments have none, or a picture without their cells."""
@@ -305,43 +218,10 @@ def test_speaker_sees_confusing_numbers(page):
     expect(page.locator(".class-bar").get_by_role("button", name="Class", exact=True)).to_be_visible()
 
 
-ASKING = """<!doctype html><meta charset="utf-8"><main></main><script type="module">
-    %s
-    const later = setTimeout, listeners = new Set(), led = [], asked = [];
-    window.setTimeout = (act, ms, ...rest) => later(act, ms / 20, ...rest);
-    const speaker = {
-        room: { code: "KTQWRM" }, message: "", isUpToDate: true,
-        now: { round: { number: 1, isOpen: true }, isShown: false, audience: { here: 2, answered: 0, counts: [[]] } },
-        shows: (place) => {
-            led.push(place.question.kind);
-            if (place.isShown) window.shown = place;
-        },
-        openAnswers: (isOpen) => led.push(isOpen ? "opens" : "closes"), again: () => led.push("again"),
-        moment: () => new Promise(answer => asked.push(answer)),
-        onChange: (listener) => { listeners.add(listener); return () => listeners.delete(listener); },
-    };
-    const pass = {
-        stages: new Map([["q", { rule: {} }]]), isOverridden: () => false, number: () => 1,
-        nameOf: () => "q[1]", address: () => "q[0]",
-    };
-    const asking = classQuestion_js.makeClassQuestion(speaker, document.querySelector("main"), () => led.push("back"));
-    document.querySelector("main").append(asking.button, asking.menu);
-    asking.setPlace({ at: "step=softmax", selected: () => ({ pass, focus: { name: "q", index: [0] } }) });
-    Object.assign(window, {
-        led, asked, asking, speaker,
-        tell: () => { for (const each of [...listeners]) each(); },
-        join: (kind) => asking.join({ kind, cell: "q[0]" }, false),
-        come: (nth, prompt) => asked[nth]({ isDone: true, status: 200, data: { question: {
-            kind: "choose", prompt: [["", prompt]], candidates: [{ label: "a", feedback: [] }], right: [0],
-        } } }),
-    });
-</script>"""
-
-
 @pytest.fixture
 def pass_page(browser):
     tab = Alone(browser.new_context())
-    yield tab.show(ASKING % bundle(module("classBar")), "main button")
+    yield tab.show(in_page("class_question.html") % bundle(module("classBar")), "main button")
     tab.page.context.close()
     assert tab.errors == []
 

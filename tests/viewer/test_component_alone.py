@@ -3,6 +3,7 @@
 import pytest
 from alone import MODULES, SHEET
 from documents import answer_bytes, fitted_at
+from needs import in_page
 from tab import becomes, expect, parameters, step_is
 
 from attnviz.contract.base import received
@@ -13,34 +14,6 @@ from attnviz.scene.actions.session import Session, reply_to
 pytestmark = pytest.mark.browser
 
 SITE = "http://component.test/"
-PAGE = """
-<!doctype html><meta charset="utf-8"><style>%s .viewer { height: 600px }</style>
-<div id="one"><div class="attnviz" aria-busy="true"></div></div><div id="other"><div class="attnviz"></div></div>
-<div id="apart"></div><div id="elsewhere"></div><textarea id="paper"></textarea>
-<script type="module">
-    import show from "/component.js";
-    window.asked = []; // of runs
-    window.ends = [];
-    window.run = (id, answer) => {
-        ends.push(show({
-            data: new TextEncoder().encode(answer),
-            parentElement: document.getElementById(id),
-            setTriggerValue: (...what) => { asked.push(what); },
-        }, new URL(location.origin)));
-        return document.querySelector(`#${id} .attnviz`).ariaBusy;
-    };
-    window.outlet = (id) => { // in a shadow root, as Streamlit's are
-        const parentElement = document.getElementById(id).attachShadow({ mode: "open" });
-        parentElement.innerHTML = '<div class="attnviz outlet" aria-busy="true"></div>';
-        show({ data: {}, parentElement }, new URL(location.origin));
-    };
-    window.leave = (id, place) => {
-        document.getElementById(id).replaceChildren();
-        ends[place]();
-    };
-    window.ready = true;
-</script>
-"""
 
 
 class Site:
@@ -71,7 +44,7 @@ class Site:
         elif route.request.url.endswith(".js"):
             route.fulfill(body=MODULES, content_type="text/javascript")
         else:
-            route.fulfill(body=PAGE % SHEET, content_type="text/html")
+            route.fulfill(body=in_page("component.html") % SHEET, content_type="text/html")
 
 
 @pytest.fixture(scope="module")

@@ -123,7 +123,6 @@ _PAINTED = """(all) => all.map((each) => {
   return [backgroundColor, color, getComputedStyle(each.closest(".viewer")).backgroundColor];
 })"""
 
-
 _EDGED = """(all) => all.filter((each) => getComputedStyle(each).borderTopWidth !== "0px").map((each) => [
   getComputedStyle(each).borderTopColor,
   getComputedStyle(each.closest(".viewer")).backgroundColor,

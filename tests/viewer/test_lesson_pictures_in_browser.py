@@ -5,37 +5,12 @@ import math
 
 import numpy as np
 import pytest
-from alone import MODULES, SHEET, Alone
+from alone import tab_with
 
 from attnviz.analysis.sweep import LENGTHS, REACHES, sweep
 from attnviz.explain.wording import percent
 from attnviz.lessons.figures import with_mistake
 from attnviz.lessons.lesson import LESSONS, moment, passes_at
-
-PAGE = """
-<!doctype html><meta charset="utf-8"><style>%s</style><body><div class="viewer lesson-page"></div></body>
-<script type="module">
-    %s
-    window.draw = (moment, isCovered, isPresented) => {
-        const picture = momentPicture_js.pictureOf(moment);
-        document.querySelector(".viewer").replaceChildren(picture.element);
-        picture.show(moment, isCovered, isPresented);
-        window.uncover = () => picture.show(moment, false, isPresented);
-    };
-    window.count = (question, counts, isShown) => {
-        const board = answerDots_js.makeAnswerBoard();
-        document.querySelector(".viewer").replaceChildren(board.element);
-        board.update(question, counts, isShown, "What the class says");
-    };
-    window.countOver = (question, counts, isShown) => {
-        const home = document.querySelector(".viewer"), over = answerDots_js.makePlacedDots(home);
-        home.innerHTML = "<div class=slider><input type=range></div>";
-        home.append(over.element);
-        over.update(question, counts, isShown, home);
-    };
-    document.body.dataset.ready = "";
-</script>
-"""
 
 WIDTHS = """bars => bars.map(bar => {
     const { width, height } = bar.getBoundingClientRect();
@@ -46,10 +21,7 @@ WIDTHS = """bars => bars.map(bar => {
 
 @pytest.fixture(scope="module")
 def tab(browser):
-    tab = Alone(browser.new_context())
-    tab.show(PAGE % (SHEET, MODULES), "[data-ready]")
-    yield tab
-    tab.page.context.close()
+    yield from tab_with(browser, "lesson_pictures.html")
 
 
 @pytest.fixture
@@ -152,9 +124,9 @@ COUNTED = """all => all.map(each => ({
 """What stands for each answer on the board, or over its place."""
 
 
-def rounds_of(counts, value):
-    """How many gave an answer in each round."""
-    return [sum(n for each, n in of if each == value) for of in counts]
+def counted(tab, question, counts, is_shown):
+    tab.page.evaluate("given => count(...given)", [question, counts, is_shown])
+    return tab.page.locator(".stacks li").evaluate_all(COUNTED)
 
 
 @pytest.mark.parametrize("is_shown", [True, False])
@@ -164,11 +136,10 @@ def test_class_answers_are_counted_by_round(tab, is_shown):
     lefts = "all => new Set(all.map(each => each.getBoundingClientRect().left)).size"
     tab.page.evaluate("given => count(...given)", [{**question, "isCode": True}, ROUNDS, is_shown])
     assert tab.page.locator(".stacks .label").evaluate_all(lefts) == 1, "lines of code begin below each other"
-    tab.page.evaluate("given => count(...given)", [question, ROUNDS, is_shown])
-    found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+    found = counted(tab, question, ROUNDS, is_shown)
     assert [each["label"] for each in found] == labels
     for place, each in enumerate(found):
-        own = rounds_of(ROUNDS, place)
+        own = [sum(n for value, n in of if value == place) for of in ROUNDS]
         assert each["dots"] == own
         assert each["isRight"] == (is_shown and place == 1)
         assert each["text"] == (" → ".join(map(str, own)) if any(own) else "") + (" ✓" if each["isRight"] else "")
@@ -177,8 +148,7 @@ def test_class_answers_are_counted_by_round(tab, is_shown):
 def test_class_numbers_are_sorted_with_the_right_one(tab):
     question = {"kind": "fill", "right": 1.3333, "text": "1.33", "tolerance": 0.005, "isShare": False}
     for counts, names in (([[[-2, 1], [0.5, 3], [4, 2]]], ["−2", "0.5", "1.33", "4"]), ([[[1.33, 2]]], ["1.33"])):
-        tab.page.evaluate("given => count(...given)", [question, counts, True])
-        found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
+        found = counted(tab, question, counts, True)
         assert [each["label"] for each in found] == names
         given = {**{f"{value:g}".replace("-", "−"): n for value, n in counts[0]}}
         assert [each["dots"] for each in found] == [[given.get(name, 0)] for name in names]
@@ -191,11 +161,10 @@ OPACITIES = "all => all.map(each => Number(getComputedStyle(each).opacity))"
 def test_class_numbers_keep_their_round(tab):
     question = {"kind": "fill", "right": 2, "text": "2", "tolerance": 0.1, "isShare": False}
     rounds = [[[-1, 2], [2.05, 1], [10, 4]], [[-1, 1], [2, 5]]]
-    tab.page.evaluate("given => count(...given)", [question, rounds, False])
-    found = tab.page.locator(".stacks li").evaluate_all(COUNTED)
-    counted = [("−1", [2, 1]), ("2", [0, 5]), ("2.05", [1, 0]), ("10", [4, 0])]
+    found = counted(tab, question, rounds, False)
+    expected = [("−1", [2, 1]), ("2", [0, 5]), ("2.05", [1, 0]), ("10", [4, 0])]
     assert [(each["label"], each["dots"], each["text"]) for each in found] == [
-        (label, dots, " → ".join(map(str, dots))) for label, dots in counted
+        (label, dots, " → ".join(map(str, dots))) for label, dots in expected
     ]
     first, second = tab.page.locator(".stacks li").first.locator(".stack").evaluate_all(OPACITIES)
     assert first < second == 1, "those of before are paler"

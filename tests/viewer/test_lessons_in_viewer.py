@@ -51,7 +51,6 @@ def verdict(page):
 
 
 def said_is(page, lesson, number):
-    """Wait until that moment is shown."""
     expect(page.locator(".count")).to_have_text(f"{number} of {len(LESSONS[lesson].moment)}")
     expect(page.locator(".about")).to_contain_text(LESSONS[lesson].title)
 
@@ -403,7 +402,6 @@ _WALKED = """async ([present, moments]) => {
 
 
 def walked(page, places, size, present, laws):
-    """What is found in moments, before and after they are answered."""
     moments = [
         {"lesson": lesson, "number": number} | {part: read(lesson, number)[part] for part in ("title", "covers")}
         for lesson, number in places

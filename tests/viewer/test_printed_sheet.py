@@ -9,10 +9,9 @@ import pytest
 from alone import sent, written
 from documents import fitted_at
 from needs import needed
-from numerals import short
 from tab import at, expect
 
-from attnviz.core.numerals import digits
+from attnviz.core.numerals import digits, short
 from attnviz.explain.pictures import pictures
 from attnviz.explain.steps import steps_of
 from attnviz.scene.with_pass import start
@@ -91,10 +90,6 @@ def test_sheet_prints_a_page_per_word_with_its_weights(opened, settings):
     assert "Probabilities" in texts(sheets)[-1] if document["model"] else "Output" in texts(sheets)[-1]
 
 
-def numbers_in(text):
-    return Counter(re.findall(r"−?\d+\.\d+", text))
-
-
 @pytest.mark.slow
 def test_worksheet_is_followed_by_its_key(opened):
     page, trace, document = of_sheet(opened, CAUSAL)
@@ -147,7 +142,7 @@ def test_worksheet_leaks_no_number(opened, settings, band, out):
         missing = key["cells"].keys() - sheet["cells"].keys()
         assert {re.split(r"_\d|\[", each)[0] for each in missing} <= out, "nothing else is left out"
         secret = {key["cells"][each] for each in missing} - set(sheet["cells"].values())
-        assert not numbers_in(sheet["said"]).keys() & secret, sheet["said"]
+        assert not {*re.findall(r"−?\d+\.\d+", sheet["said"])} & secret, sheet["said"]
         layer = trace.layers[int(name.split("-")[1]) - 1]
         row = trace[layer.names["attention"]].value[cell["head"], cell["query"]]
         largest = {trace.labels["key"][row.argmax()]} if name.startswith("words") else set()

@@ -144,7 +144,6 @@ LLAMA = {"d_model": 16, "n_heads": 4, "mask": "causal", "sharing": "all", "rope"
 BY_BLOCKS = EVERYTHING | {"blocks": "2"}
 GEMMA = {"mask": "causal window", "mask_size": 2, "softcap": "5", "qk_norm": True, "rope": "halves"}
 
-
 LAYERS = EVERYTHING | {"d_model": 8, "layers": 2, "window_in": "every second layer"}
 NAIVE = EVERYTHING | {"sharing": "latent", "latent_width": 6, "rope_part": "half"}
 ABSORBED = NAIVE | {"sharing": "absorbed"}
@@ -193,7 +192,6 @@ _CUT = """(page) => {
   return [...cut, ...beside].map(({ tagName, textContent }) => `${tagName} ${textContent}`);
 }"""
 """Steps of the map that are not all in sight, and parts above the sheet that reach out of the page."""
-
 
 _DRAWN_AGAIN = """async (box) => {
   let n = 0;
@@ -281,7 +279,6 @@ FORTY = (
 )
 QUERY, KEY, LATEST = 30, 4, 39
 
-
 EIGHT_HEADS = {"sentence": FORTY, "d_model": "64", "heads": "8"}
 
 
@@ -293,7 +290,6 @@ def address(step, **others):
 
 
 def columns(page):
-    """The words that have a column, by their places in the sentence."""
     words = page.locator(".sentence button").all_inner_texts()
     names = page.locator(".sheet .names").first.locator("button").all_inner_texts()
     return [words.index(name) for name in names]

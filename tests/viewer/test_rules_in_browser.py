@@ -55,7 +55,7 @@ MADE = attend(
 PLAIN_CAUSAL = trace_of(Settings("the cat sat", mask="causal"))
 SET = {
     f"{name} by hand": PLAIN_CAUSAL.with_change(name, (0,), 0.5)
-    for name in (
+    for name in [
         "x",
         "w_q",
         "q",
@@ -67,7 +67,7 @@ SET = {
         "concat",
         "contributions",
         "output",
-    )
+    ]
 }
 SET |= {
     f"{name} by hand": MODELS["two layers that learnt"].with_change(name, (0,), 0.5)

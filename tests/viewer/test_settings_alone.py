@@ -17,9 +17,14 @@ pytestmark = pytest.mark.browser
 WORDS = '.settings .more-settings [aria-label="animals"] button'
 
 
+@pytest.fixture
+def page(drawn):
+    """The settings of a sentence of one's own."""
+    return drawn(**of(**OWN))
+
+
 @pytest.mark.slow
-def test_settings_are_sent_in_order(drawn):
-    page = drawn(**of(**OWN))
+def test_settings_are_sent_in_order(page):
     page.get_by_role("combobox", name="d_model", exact=True).select_option("16")
     page.get_by_role("combobox", name="Mask", exact=True).select_option("causal")
     page.get_by_role("button", name="Another seed").click()
@@ -42,8 +47,7 @@ def test_settings_are_sent_in_order(drawn):
     becomes(page, lambda: sent(page), ordered)
 
 
-def test_quick_typing_is_one_action(drawn):
-    page = drawn(**of(**OWN))
+def test_quick_typing_is_one_action(page):
     between = "wait(100).then(() => type('ab')).then(() => wait(100)).then(() => [...sent, type('abc').value])"
     later = page.evaluate(f"(type('a'), {between})")
     assert later == ["abc"], "sent between two keys"
@@ -85,16 +89,14 @@ def test_half_typed_word_waits(drawn):
     ],
     ids=["Enter", "leaving", "something else", "taken away", "the end"],
 )
-def test_typed_text_is_sent_before_the_next_action(drawn, done, after):
-    page = drawn(**of(**OWN))
+def test_typed_text_is_sent_before_the_next_action(page, done, after):
     assert page.evaluate(f"(() => {{ const typed = type('a dog'); {done}; return sent; }})()") == [
         ["sentence", "a dog"],
         *after,
     ]
 
 
-def test_seed_is_sent_when_complete(drawn):
-    page = drawn(**of(**OWN))
+def test_seed_is_sent_when_complete(page):
     seed = page.get_by_role("textbox", name="Seed", exact=True)
     seed.fill("1234")
     page.evaluate("say('seed', '7')")
@@ -103,8 +105,7 @@ def test_seed_is_sent_when_complete(drawn):
     assert sent(page) == [["seed", "1234"]]
 
 
-def test_typed_text_is_kept_until_answered(drawn):
-    page = drawn(**of(**OWN))
+def test_typed_text_is_kept_until_answered(page):
     box = sentence(page)
     box.fill("a dog sat")
     box.evaluate("(box) => box.setSelectionRange(2, 4)")
@@ -117,8 +118,7 @@ def test_typed_text_is_kept_until_answered(drawn):
     assert box.evaluate(state) == ["a dog sat down", 2, 4, True]
 
 
-def test_box_shows_the_servers_last_value(drawn):
-    page = drawn(**of(**OWN))
+def test_box_shows_the_servers_last_value(page):
     page.evaluate("say('sentence', 'an owl')")
     expect(sentence(page)).to_have_value("an owl")
     assert page.evaluate("type('a bat'), say('sentence', 'a cow'), type('an owl').value") == "an owl"
@@ -128,8 +128,7 @@ def test_box_shows_the_servers_last_value(drawn):
     assert sent(page) == [["sentence", "owls"]]
 
 
-def test_late_answer_keeps_newer_typing(drawn):
-    page = drawn(**of(**OWN))
+def test_late_answer_keeps_newer_typing(page):
     page.evaluate(
         "type('the cat sa').dispatchEvent(new Event('blur')), type('the cat sat on'), say('sentence', 'the cat sa')"
     )
@@ -137,8 +136,7 @@ def test_late_answer_keeps_newer_typing(drawn):
     expect(sentence(page)).to_have_value("the cat sat on")  # which has no answer yet
 
 
-def test_composition_is_not_sent(drawn):
-    page = drawn(**of(**OWN))
+def test_composition_is_not_sent(page):
     compose = "new InputEvent('input', { isComposing: true })"
     page.evaluate(f"type('n'), type('n').dispatchEvent({compose}), say('sentence', 'another')")
     assert page.evaluate("wait(200).then(() => sent)") == []
@@ -147,8 +145,7 @@ def test_composition_is_not_sent(drawn):
     becomes(page, lambda: sent(page), [["sentence", "n"]])
 
 
-def test_picked_value_stays_until_answered(drawn):
-    page = drawn(**of(**OWN))
+def test_picked_value_stays_until_answered(page):
     mask = page.get_by_role("combobox", name="Mask", exact=True)
     mask.select_option("causal")
     switch = more(page).get_by_role("switch", name="Divide scores by √d_k")
@@ -161,8 +158,7 @@ def test_picked_value_stays_until_answered(drawn):
     expect(switch).to_be_checked()
 
 
-def test_boxes_appear_without_losing_focus(drawn):
-    page = drawn(**of(**OWN))
+def test_boxes_appear_without_losing_focus(page):
     for mask in ("window", "none"):
         sentence(page).press("End")
         sentence(page).press_sequentially("s")
@@ -241,8 +237,7 @@ def test_shortcuts_are_listed_and_can_be_switched_off(drawn):
     assert sent(page) == [], "it is nobody's business but the browser's"
 
 
-def test_settings_panel_stays_open_until_left(drawn):
-    page = drawn(**of(**OWN))
+def test_settings_panel_stays_open_until_left(page):
     opener = page.get_by_role("button", name="Settings", exact=True)
     opener.focus()
     page.keyboard.press("Enter")
@@ -271,8 +266,7 @@ def test_settings_panel_stays_open_until_left(drawn):
     expect(opener).to_be_visible()
 
 
-def test_character_counter_covers_no_text(drawn):
-    page = drawn(**of(**OWN))
+def test_character_counter_covers_no_text(page):
     box, counter = sentence(page), page.locator(".live .counter").first
     three_quarters = "m" * (MAX_CHARACTERS * 3 // 4)
     box.fill(three_quarters)

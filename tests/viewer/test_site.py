@@ -37,7 +37,6 @@ pytestmark = pytest.mark.slow
 MOST_BYTES = dict.fromkeys([lesson_page_name("microgpt")], 400_000)
 """Of pages, compressed; of all others 150 kB."""
 
-
 TALK = Talk(
     title="Two looks: at <it>",
     moment=(
@@ -232,7 +231,6 @@ def test_talk_page_has_a_speaker_window(engine, tmp_path):
 
 @pytest.fixture
 def host(site):
-    """The address of a host that serves the folder."""
     handler = functools.partial(QuietHandler, directory=site)
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -65,7 +65,6 @@ _LED_BACK = """async (shown) => {
 }"""
 """From the last of what was shown to the first: where Page Up does not lead to what was shown, with that."""
 
-
 _SCROLLED = """() => [...document.querySelectorAll(".thread, .terms, .writers, .whole, .whole .row, .step-text")]
   .filter((each) => each.checkVisibility())
   .filter((each) => each.scrollWidth > each.clientWidth + 4
@@ -82,7 +81,6 @@ def talk(opened, settings, route="", **more):
 
 
 def place(page):
-    """The stop that one is at."""
     return parameters(page).get("step", "question"), parameters(page).get("reveal")
 
 

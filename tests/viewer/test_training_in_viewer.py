@@ -5,23 +5,13 @@ import re
 
 import pytest
 from alone import sent, show, written
-from numerals import short
 from sight import rectangles
 from tab import becomes, frames, move_mouse, resized
 
+from attnviz.core.numerals import short
 from attnviz.explain.wording import percent
 
 pytestmark = pytest.mark.browser
-
-
-def figures(page):
-    """What the strip says of the training."""
-    return " ".join(page.locator(".training .figures > span").all_inner_texts())
-
-
-def answered(page, checkpoint, model="who-is-it"):
-    """Answer what was asked for: the document of that checkpoint."""
-    show(page, model=model, checkpoint=str(checkpoint))
 
 
 def drawn_as(page, name):
@@ -79,7 +69,7 @@ def test_nothing_moves_while_training_plays(opened, model, step):
     last = len(json.loads(written(model=model))["model"]["training"]["checkpoints"]) - 1
     there = {}
     for place in (1, 2, last // 2, last):
-        answered(page, place, model)
+        show(page, model=model, checkpoint=str(place))
         frames(page)
         there[place] = rectangles(page, PLACES)
     for place, now in there.items():

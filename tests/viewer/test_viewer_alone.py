@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 import pytest
 from alone import number, sent, show, written
 from documents import document, fitted_at
+from readback import number as as_number
 from tab import becomes, cell, expect, grid, parameters
 
 pytestmark = pytest.mark.browser
@@ -179,14 +180,8 @@ def test_print_has_a_page_per_step(opened):
     assert page.locator(".printed").count() == 0
 
 
-def read(text):
-    """A number as it is written on the page."""
-    return float(text.replace("−", "-"))
-
-
 def values(page):
-    """The results of the terms that are listed."""
-    return [read(text) for text in page.locator(".terms tbody .value").all_inner_texts()]
+    return [as_number(text) for text in page.locator(".terms tbody .value").all_inner_texts()]
 
 
 def test_terms_sort_by_size_or_order(opened):
@@ -210,7 +205,7 @@ def test_click_picks_query_and_shift_click_picks_key(opened):
     assert parameters(page)["cell"].startswith("1.4.1.")
     said = page.locator(".thread .said").all_inner_texts()
     assert said[4:] == ["hidden", "hidden"]
-    shares = [read(cell(page, "Attention", 3, key).inner_text()) for key in range(4)]
+    shares = [as_number(cell(page, "Attention", 3, key).inner_text()) for key in range(4)]
     assert [int(re.search(r"\d+", text)[0]) for text in said[:4]] == [
         pytest.approx(100 * each, abs=1) for each in shares
     ]
@@ -278,14 +273,14 @@ def test_bars_show_scores_exponentials_and_weights(opened):
         for row in page.locator(".bars .bar-row").all()
     )
     assert masked[2:] == ["hidden"] * 4
-    scores = [read(text) for text in masked[:2]]
-    assert [read(text) for text in exponentials[:2]] == [
+    scores = [as_number(text) for text in masked[:2]]
+    assert [as_number(text) for text in exponentials[:2]] == [
         pytest.approx(math.exp(score - max(scores)), abs=0.02) for score in scores
     ]
-    assert [read(text) for text in exponentials[2:]] == [0] * 4
+    assert [as_number(text) for text in exponentials[2:]] == [0] * 4
     assert shares == [cell(page, "Attention", 1, key).inner_text() for key in range(6)]
     for texts, ends in zip((masked, exponentials, shares), page.evaluate(BARS), strict=True):
-        first, second = (read(text) for text in texts[:2])
+        first, second = (as_number(text) for text in texts[:2])
         assert [begin for begin, _ in ends] == pytest.approx([0] * len(ends), abs=1), "at zero"
         assert ends[0][1] * second == pytest.approx(ends[1][1] * first, rel=0.1)
         assert ends[0][1] * first > 0

@@ -35,10 +35,6 @@ STOPS = """(root) => [...root.querySelectorAll(".reply .formula, .readout ol, pr
   .filter((each) => each.tabIndex === 0).map(({ ariaLabel }) => ariaLabel)"""
 
 
-def held(page):
-    return page.evaluate(f"() => {HELD}.outerHTML")
-
-
 def heard(page):
     return page.evaluate("() => heard")
 
@@ -51,7 +47,9 @@ def test_tab_needs_few_stops_each_visible_and_named(opened):
         page.keyboard.press("Tab")
         assert len(names) < 40, names
         names.append(page.evaluate(NAMED))
-        assert page.evaluate(f"() => {HELD}.id === 'other'") or (names[-1] and page.evaluate(SEEN)), held(page)
+        assert page.evaluate(f"() => {HELD}.id === 'other'") or (names[-1] and page.evaluate(SEEN)), page.evaluate(
+            f"() => {HELD}.outerHTML"
+        )
     assert names.index("Next ›") == 2
     assert page.locator(".terms button").count() == 2 * 64, "each of which the arrows reach"
 
