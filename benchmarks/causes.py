@@ -18,7 +18,7 @@ import test_causes as planted
 from implementations import LAYOUTS, Implementation
 
 from attnviz import Comparison, Parameters, RMSNorm, Trace, attend, compare
-from attnviz.checks.causes.table import cause
+from attnviz.checks.causes import cause
 from attnviz.core.operations.rotation import Rotation
 
 SCORES = ("q", "k", "v", "q_rotated", "k_rotated", "scaled", "capped", "masked")

@@ -8,8 +8,8 @@ import pytest
 from implementations import softmax
 
 from attnviz import Parameters, attend, compare
+from attnviz.checks.causes import CAUSES as TABLE
 from attnviz.checks.causes.projections import of_parameters
-from attnviz.checks.causes.table import CAUSES as TABLE
 from attnviz.core.operations.rotation import Rotation
 
 N, HEADS, D_K = 5, 3, 2

@@ -11,8 +11,8 @@ from implementations import Implementation, softmax
 from test_causes import every_nth, named
 
 from attnviz import Parameters, RMSNorm, attend, compare
-from attnviz.checks.causes.table import CAUSES
-from attnviz.checks.explain import passes
+from attnviz.checks.causes import CAUSES
+from attnviz.checks.explain import nodes
 from attnviz.checks.read.rounding import applied
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.activations import GELU
@@ -389,7 +389,7 @@ def test_tiled_groups_are_found_from_an_output_in_few_operations(monkeypatch):
         operations.append(operation)
         return applied(operation, *rest)
 
-    monkeypatch.setattr(passes, "applied", counted)
+    monkeypatch.setattr(nodes, "applied", counted)
     found = compare(None, arrays)
     assert 0 < len(operations) < 5_000  # to try each way by itself took 10,000
     assert [each.id for each in found.causes] == ["groups tiled"]

@@ -26,8 +26,8 @@ def rotate(rows, angles, is_in_halves):
     return np.concatenate([made, rows[..., n:]], axis=-1)
 
 
-def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True):
-    file = File(np.random.default_rng(seed), "float32", "causal", n_heads=2, d=D, n=7)
+def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True, precision="float32"):
+    file = File(np.random.default_rng(seed), precision, "causal", n_heads=2, d=D, n=7)
     x, w = file.drawn(file.n, file.width), {each: file.weight(file.width, file.width) for each in "qkvo"}
     *_, hidden = file.hidden()
     q, k, v = (split(file.times(x, w[each].T), file.n_heads) for each in "qkv")
@@ -89,7 +89,8 @@ def test_a_float32_output_never_agrees_to_bfloat16():
     assert "bfloat16" not in str(found)
 
 
-def test_the_scaling_of_llama_3_is_named():
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_the_scaling_of_llama_3_is_named(precision):
     def slowed(angle):
         wavelength = 2 * np.pi / angle
         smooth = (8192 / wavelength - 1) / 3
@@ -97,7 +98,7 @@ def test_the_scaling_of_llama_3_is_named():
         return angle if wavelength < 8192 / 4 else angle / 8 if wavelength > 8192 else between
 
     slow = np.array([slowed(each) for each in angles(500_000)])
-    assert "scaled as in Llama 3.1, factor 8" in str(compare(None, a_pass(slow, True, "q", "k")))
+    assert "scaled as in Llama 3.1, factor 8" in str(compare(None, a_pass(slow, True, "q", "k", precision=precision)))
 
 
 def test_a_name_that_means_other_pairs_raises_a_question():

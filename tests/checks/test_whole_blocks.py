@@ -33,18 +33,20 @@ def test_biased_scores_are_compared():
     arrays = with_alibi(np.float64)
     found = explain(None, arrays).diagnosis
     assert [each.stage for each in found.stages] == ["biased", "attention", "heads"]
-    assert found.first is None
+    assert found.first_difference is None
     wrong = explain(None, with_alibi(np.float64, slope=4.0)).diagnosis
-    assert wrong.first.stage == "biased"
+    assert wrong.first_difference.stage == "biased"
     del arrays["biased"]
-    assert explain(None, arrays).diagnosis.first is None, "the biases of ALiBi are known without a stage of theirs"
+    assert explain(None, arrays).diagnosis.first_difference is None, (
+        "the biases of ALiBi are known without a stage of theirs"
+    )
 
 
 def test_a_pass_may_begin_at_biased_scores():
     arrays = with_alibi(np.float32)
     arrays["biased"] = np.where(MASK, arrays["biased"], -np.inf)
     found = explain(None, {name: arrays[name] for name in ("biased", "v", "attention", "heads")})
-    assert found.diagnosis.first is None
+    assert found.diagnosis.first_difference is None
     assert found.not_recomputed == ("v", "biased")
 
 

@@ -1,1 +1,18 @@
-"""Causes: the mistakes that are looked for, each beside its wording."""
+"""Causes: the mistakes that are looked for, each beside its wording, in the order in which they are tried."""
+
+from attnviz.checks.causes import block, masks, projections, rope, scores
+from attnviz.checks.causes.cause import Causes, Mistake
+
+CAUSES = Causes()
+for part in (masks, rope, scores, projections, block):
+    CAUSES.update(part.CAUSES)
+
+
+def cause(mistake: Mistake) -> str:
+    """A mistake as a clause."""
+    return CAUSES[mistake.id].clause.format(**mistake.slots)
+
+
+def code(mistake: Mistake, true_hides: bool = False) -> tuple[str, str]:
+    """A wrong and a right line of code, for masks whose True is visible, or hides."""
+    return CAUSES[mistake.id].code(mistake.slots, true_hides)

@@ -5,9 +5,9 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.checks.causes.cause import JOINED, ROWS, Causes, Change, Setting, change, each_and_all, rows
-from attnviz.checks.explain.passes import Change as ChangeArray
-from attnviz.checks.explain.passes import Node, evaluated
+from attnviz.checks.causes.cause import JOINED, ROWS, Causes, Change, MistakeContext, change, each_and_all, rows
+from attnviz.checks.explain.nodes import Change as ChangeArray
+from attnviz.checks.explain.nodes import Node, evaluated
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.linear import Addition
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
@@ -25,72 +25,72 @@ _ACTIVATIONS = {  # in words and in code
 }
 
 
-def _norms(setting: Setting, *stages: str) -> dict[str, RMSNorm | LayerNorm]:
-    norms = {stage: setting.operation(stage) for stage in stages or (*_PLACES, "q_normed", "k_normed")}
+def _norms(context: MistakeContext, *stages: str) -> dict[str, RMSNorm | LayerNorm]:
+    norms = {stage: context.operation(stage) for stage in stages or (*_PLACES, "q_normed", "k_normed")}
     return {stage: norm for stage, norm in norms.items() if isinstance(norm, RMSNorm | LayerNorm)}
 
 
 @CAUSES.add("the norm {place} was left out", "q, k, v = project(x)", "q, k, v = project(norm(x))")
-def norm_left_out(setting: Setting) -> Iterator[Change]:
-    for stage in _norms(setting, *_PLACES):
-        yield change({stage: setting.left_out(stage)}, place=_PLACES[stage])
+def norm_left_out(context: MistakeContext) -> Iterator[Change]:
+    for stage in _norms(context, *_PLACES):
+        yield change({stage: context.left_out(stage)}, place=_PLACES[stage])
 
 
 @CAUSES.add("the norm was a {other}", "norm = nn.{other}(d_model)", "norm = the model's own")
-def wrong_norm(setting: Setting) -> Iterator[Change]:
-    for stage, norm in _norms(setting, *_PLACES).items():
-        if len(setting.nodes[stage].inputs) < 3:  # without a bias, which an RMSNorm doesn't have
+def wrong_norm(context: MistakeContext) -> Iterator[Change]:
+    for stage, norm in _norms(context, *_PLACES).items():
+        if len(context.nodes[stage].inputs) < 3:  # without a bias, which an RMSNorm doesn't have
             other = LayerNorm(norm.epsilon) if isinstance(norm, RMSNorm) else RMSNorm(norm.epsilon)
-            yield change({stage: setting.computed(stage, other)}, other=type(other).__name__)
+            yield change({stage: context.computed(stage, other)}, other=type(other).__name__)
 
 
-def _with_gain(setting: Setting, changed: ChangeArray) -> Iterator[Change]:
-    for stage in _norms(setting):
-        for gain in setting.nodes[stage].inputs[1:2]:
-            yield change({stage: setting.nodes[stage].with_numbers(gain, changed)})
+def _with_gain(context: MistakeContext, changed: ChangeArray) -> Iterator[Change]:
+    for stage in _norms(context):
+        for gain in context.nodes[stage].inputs[1:2]:
+            yield change({stage: context.nodes[stage].with_numbers(gain, changed)})
 
 
 @CAUSES.add("the norm's gain was left out", "y = x * rsqrt", "y = x * rsqrt * gain")
-def gain_left_out(setting: Setting) -> Iterator[Change]:
-    return _with_gain(setting, np.ones_like)
+def gain_left_out(context: MistakeContext) -> Iterator[Change]:
+    return _with_gain(context, np.ones_like)
 
 
 @CAUSES.add(
     "1 was added to the norm's gain", "y = x * rsqrt * (1 + gain)", "y = x * rsqrt * gain", "Gemma's gains are used so."
 )
-def gain_with_1_added(setting: Setting) -> Iterator[Change]:
-    return _with_gain(setting, lambda gain: 1 + gain)
+def gain_with_1_added(context: MistakeContext) -> Iterator[Change]:
+    return _with_gain(context, lambda gain: 1 + gain)
 
 
 @CAUSES.add(
     "the norm's gain was used without the 1 that is added to it", "y = x * rsqrt * gain", "y = x * rsqrt * (1 + gain)"
 )
-def gain_without_1_added(setting: Setting) -> Iterator[Change]:
-    return _with_gain(setting, lambda gain: gain - 1)
+def gain_without_1_added(context: MistakeContext) -> Iterator[Change]:
+    return _with_gain(context, lambda gain: gain - 1)
 
 
 @CAUSES.add("the norm's epsilon was {epsilon}", "norm.eps = {epsilon}", "norm.eps = config.norm_eps")
-def wrong_norm_epsilon(setting: Setting) -> Iterator[Change]:
-    for stage, norm in _norms(setting).items():
+def wrong_norm_epsilon(context: MistakeContext) -> Iterator[Change]:
+    for stage, norm in _norms(context).items():
         for epsilon in _EPSILONS:
             if epsilon != norm.epsilon:
-                yield change({stage: setting.computed(stage, type(norm)(epsilon))}, epsilon=f"{epsilon:g}")
+                yield change({stage: context.computed(stage, type(norm)(epsilon))}, epsilon=f"{epsilon:g}")
 
 
-def _has_output_shape(setting: Setting, stage: str) -> bool:
-    return setting.makes("output") and setting.trace[stage].shape == setting.trace["output"].shape
+def _has_output_shape(context: MistakeContext, stage: str) -> bool:
+    return context.makes("output") and context.trace[stage].shape == context.trace["output"].shape
 
 
 @CAUSES.add("W_O was left out", JOINED, f"{JOINED} @ w_o.T")
-def w_o_left_out(setting: Setting) -> Iterator[Change]:
-    if setting.makes("output") and "concat" in setting.nodes["output"].inputs and _has_output_shape(setting, "concat"):
+def w_o_left_out(context: MistakeContext) -> Iterator[Change]:
+    if context.makes("output") and "concat" in context.nodes["output"].inputs and _has_output_shape(context, "concat"):
         yield change({"output": Node.passing_on(("concat",))})
 
 
 @CAUSES.add("x was added to the output already", "return x + out", "return out")
-def residual_added(setting: Setting) -> Iterator[Change]:
-    if "x" in setting.trace and _has_output_shape(setting, "x"):
-        output = setting.nodes["output"]
+def residual_added(context: MistakeContext) -> Iterator[Change]:
+    if "x" in context.trace and _has_output_shape(context, "x"):
+        output = context.nodes["output"]
 
         def added(values: Sequence[Rounded], precision: Precision) -> Rounded:
             *inputs, x = values
@@ -100,28 +100,28 @@ def residual_added(setting: Setting) -> Iterator[Change]:
 
 
 @CAUSES.add("what entered was not added (residual)", "x = out", "x = x + out")
-def residual_left_out(setting: Setting) -> Iterator[Change]:
-    for stage in filter(setting.makes, ("residual", "mlp_residual")):
-        yield change({stage: Node.passing_on(setting.nodes[stage].inputs[1:])})
+def residual_left_out(context: MistakeContext) -> Iterator[Change]:
+    for stage in filter(context.makes, ("residual", "mlp_residual")):
+        yield change({stage: Node.passing_on(context.nodes[stage].inputs[1:])})
 
 
 @CAUSES.add("the activation was {activation}", "x = {code}", "x = self.activation(x)")
-def wrong_activation(setting: Setting) -> Iterator[Change]:
-    right = setting.operation("active")
+def wrong_activation(context: MistakeContext) -> Iterator[Change]:
+    right = context.operation("active")
     for name, other in ALL_ACTIVATIONS.items():
         if right and other != right:
             activation, code = _ACTIVATIONS[name]
-            yield change({"active": setting.computed("active", other)}, activation=activation, code=code)
+            yield change({"active": context.computed("active", other)}, activation=activation, code=code)
 
 
 @CAUSES.add("{rows} were those of layer {layer}", "{letters} = {wrong}", "{letters} = {right}")
-def keys_or_values_of_another_layer(setting: Setting) -> Iterator[Change]:
+def keys_or_values_of_another_layer(context: MistakeContext) -> Iterator[Change]:
     def evaluate(stage: str, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
-        return evaluated(setting.nodes, precision, {stage})[stage]
+        return evaluated(context.nodes, precision, {stage})[stage]
 
-    readers = {letter: stage for letter, stage in (("k", "scores"), ("v", "heads")) if setting.makes(stage)}
-    read = {letter: setting.nodes[stage].inputs[1] for letter, stage in readers.items()}  # such as "k_rotated"
-    names = {split_layer(stage.name): stage.name for stage in setting.trace.stages}
+    readers = {letter: stage for letter, stage in (("k", "scores"), ("v", "heads")) if context.makes(stage)}
+    read = {letter: context.nodes[stage].inputs[1] for letter, stage in readers.items()}  # such as "k_rotated"
+    names = {split_layer(stage.name): stage.name for stage in context.trace.stages}
     layers = sorted({layer for base, layer in names if layer and base in read.values()})
     for layer in layers:
         nodes = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.fitted_scale import Fit
-from attnviz.checks.explain.passes import Node, Nodes
+from attnviz.checks.explain.nodes import Node, Nodes
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in
 from attnviz.checks.read.rounding import Rounded
@@ -44,15 +44,15 @@ class Mistake:
 
 
 @dataclass(frozen=True, eq=False)
-class Setting:
+class MistakeContext:
     """The pass in which mistakes are looked for."""
 
     trace: Trace
     nodes: Nodes  # perhaps with earlier mistakes
-    masks: Sequence[WrongMask]
+    wrong_masks: Sequence[WrongMask]
     compared: set[str]  # the stages of the user's arrays
     sizes: Sizes
-    first: Agreement | None = None  # the first stage that differs
+    first_difference: Agreement | None = None
     values: Mapping[str, Rounded] = field(default_factory=dict)
 
     def makes(self, stage: str) -> bool:
@@ -84,7 +84,7 @@ class Setting:
 
     @cached_property
     def fit(self) -> Fit | None:
-        return Fit.of(self.first, self.values.get("scaled"))
+        return Fit.of(self.first_difference, self.values.get("scaled"))
 
     @cached_property
     def has_mask(self) -> bool:
@@ -103,7 +103,7 @@ class Setting:
 class Cause:
     """A kind of mistake. Clause and lines of code have slots, which each change fills."""
 
-    changes: Callable[[Setting], Iterable[Change]]
+    changes: Callable[[MistakeContext], Iterable[Change]]
     clause: str
     wrong: str
     right: str
@@ -121,16 +121,18 @@ class Causes(dict[str, Cause]):
     def add(self, clause: str, wrong: str, right: str, on_purpose: str = "") -> Callable:
         """Register the changes that a function yields, under the function's name."""
 
-        def register(changes: Callable[[Setting], Iterable[Change]]) -> Callable[[Setting], Iterable[Change]]:
+        def register(
+            changes: Callable[[MistakeContext], Iterable[Change]],
+        ) -> Callable[[MistakeContext], Iterable[Change]]:
             id = changes.__name__.replace("_", " ").replace("w o ", "w_o ")
             self[id] = Cause(changes, clause, wrong, right, on_purpose)
             return changes
 
         return register
 
-    def mistakes(self, setting: Setting) -> Iterator[Mistake]:
+    def mistakes(self, context: MistakeContext) -> Iterator[Mistake]:
         for id, cause in self.items():
-            for nodes, slots in cause.changes(setting):
+            for nodes, slots in cause.changes(context):
                 yield Mistake(id, next(iter(nodes)), slots, nodes)
 
 
@@ -160,7 +162,7 @@ def rows(stages: Sequence[str]) -> str:
     return listed([ROWS[each[0]] for each in stages])
 
 
-def called(mask: str) -> str:
+def mask_phrase(mask: str) -> str:
     """The mask, with its name if there are several."""
     return f"the mask {shortened(mask)}".strip()
 
@@ -190,17 +192,17 @@ def split(rows: np.ndarray, n_heads: int) -> np.ndarray:
     return rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
 
 
-def n_groups(setting: Setting) -> int:
+def n_groups(context: MistakeContext) -> int:
     """The number of key groups, even if keys are repeated per head."""
-    n_heads = setting.sizes["h"]
-    groups = setting.sizes.get("g", n_heads)
-    if groups < n_heads or "k" not in setting.trace:
+    n_heads = context.sizes["h"]
+    groups = context.sizes.get("g", n_heads)
+    if groups < n_heads or "k" not in context.trace:
         return groups
-    k = setting.trace["k"].value
+    k = context.trace["k"].value
     shared = [n for n in range(n_heads, 1, -1) if n_heads % n == 0]
     return next((n_heads // n for n in shared if np.array_equal(k, np.repeat(k[::n], n, axis=0))), n_heads)
 
 
-def n_copies(setting: Setting, stage: str) -> int:
+def n_copies(context: MistakeContext, stage: str) -> int:
     """How many copies of each group's keys or values a stage holds."""
-    return 1 if stage.startswith("q") else len(setting.trace[stage].value) // n_groups(setting)
+    return 1 if stage.startswith("q") else len(context.trace[stage].value) // n_groups(context)

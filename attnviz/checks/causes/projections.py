@@ -10,7 +10,7 @@ from attnviz.checks.causes.cause import (
     JOINED,
     Causes,
     Change,
-    Setting,
+    MistakeContext,
     alone_and_together,
     change,
     each_and_all,
@@ -20,8 +20,8 @@ from attnviz.checks.causes.cause import (
     split,
     symbols,
 )
-from attnviz.checks.explain import passes
-from attnviz.checks.explain.passes import Node
+from attnviz.checks.explain.nodes import Change as ChangeArray
+from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.checks.report.words import SYMBOLS
 from attnviz.core.operations.linear import DotProducts, Projection, WeightedSum
@@ -46,13 +46,13 @@ def of_parameters(names: Sequence[str]) -> dict[str, str]:
 
 
 @CAUSES.add("{names} used transposed", "{product} = {factor} @ w_{part}", "{product} = {factor} @ w_{part}.T")
-def transposed(setting: Setting) -> Iterator[Change]:
+def transposed(context: MistakeContext) -> Iterator[Change]:
     def transposed_whole(w: np.ndarray) -> np.ndarray:
         return w.T if w.ndim == 2 else split_heads(joined(w).T, len(w))
 
-    matrices = setting.matrices("q", "k", "v", "output", "hidden", "mlp")
-    square = {stage: w for stage, w in matrices.items() if setting.trace[w].size == setting.trace[w].shape[-2] ** 2}
-    return _with_parameters(setting, square, lambda node, w: node.with_input(w, transposed_whole))
+    matrices = context.matrices("q", "k", "v", "output", "hidden", "mlp")
+    square = {stage: w for stage, w in matrices.items() if context.trace[w].size == context.trace[w].shape[-2] ** 2}
+    return _with_parameters(context, square, lambda node, w: node.with_input(w, transposed_whole))
 
 
 @CAUSES.add(
@@ -60,17 +60,17 @@ def transposed(setting: Setting) -> Iterator[Change]:
     "{letter}, {other} = x @ w_{other}.T, x @ w_{letter}.T",
     "{letter}, {other} = x @ w_{letter}.T, x @ w_{other}.T",
 )
-def matrices_swapped(setting: Setting) -> Iterator[Change]:
-    nodes, made = setting.nodes, setting.matrices("q", "k", "v")
+def matrices_swapped(context: MistakeContext) -> Iterator[Change]:
+    nodes, made = context.nodes, context.matrices("q", "k", "v")
     for one, other in (("q", "k"), ("k", "v"), ("q", "v")):
         of_one_input = {one, other} <= {*made} and nodes[one].inputs[0] == nodes[other].inputs[0]
-        if of_one_input and setting.trace[one].shape == setting.trace[other].shape:
+        if of_one_input and context.trace[one].shape == context.trace[other].shape:
             names = listed([SYMBOLS[made[one]], SYMBOLS[made[other]]])
             yield change({one: nodes[other], other: nodes[one]}, names=names, letter=one, other=other)
 
 
-def _has_square_heads(setting: Setting, stage: str) -> bool:
-    shape = setting.trace[stage].shape
+def _has_square_heads(context: MistakeContext, stage: str) -> bool:
+    shape = context.trace[stage].shape
     return shape[-1] == shape[-2] > 1
 
 
@@ -79,9 +79,9 @@ def _has_square_heads(setting: Setting, stage: str) -> bool:
     "scores = k @ q.transpose(-2, -1)",
     "scores = q @ k.transpose(-2, -1)",
 )
-def q_and_k_swapped(setting: Setting) -> Iterator[Change]:
-    if setting.makes("scores") and _has_square_heads(setting, "scores"):
-        yield change({"scores": setting.nodes["scores"].then(np.matrix_transpose)})
+def q_and_k_swapped(context: MistakeContext) -> Iterator[Change]:
+    if context.makes("scores") and _has_square_heads(context, "scores"):
+        yield change({"scores": context.nodes["scores"].then(np.matrix_transpose)})
 
 
 @CAUSES.add(
@@ -89,43 +89,43 @@ def q_and_k_swapped(setting: Setting) -> Iterator[Change]:
     "heads = attention.transpose(-2, -1) @ v",
     "heads = attention @ v",
 )
-def attention_transposed(setting: Setting) -> Iterator[Change]:
-    if setting.makes("heads") and _has_square_heads(setting, "attention"):
-        heads = setting.nodes["heads"]
+def attention_transposed(context: MistakeContext) -> Iterator[Change]:
+    if context.makes("heads") and _has_square_heads(context, "attention"):
+        heads = context.nodes["heads"]
         yield change({"heads": heads.with_input(heads.inputs[0], np.matrix_transpose)})
 
 
 @CAUSES.add("the attention was multiplied by K, not by V", "heads = attention @ k", "heads = attention @ v")
-def keys_used_as_values(setting: Setting) -> Iterator[Change]:
-    if setting.makes("heads") and "k" in setting.nodes:
-        heads, read = setting.nodes["heads"], setting.trace["heads"].inputs[1]  # `v` may be a node of misread values
-        if setting.trace["k"].shape == setting.trace[read].shape:
+def keys_used_as_values(context: MistakeContext) -> Iterator[Change]:
+    if context.makes("heads") and "k" in context.nodes:
+        heads, read = context.nodes["heads"], context.trace["heads"].inputs[1]  # `v` may be a node of misread values
+        if context.trace["k"].shape == context.trace[read].shape:
             yield change({"heads": Node((heads.inputs[0], "k"), heads.make)})
 
 
-def _biases(setting: Setting, changed: Callable[[Node, str], Node]) -> Iterator[Change]:
-    unchanged = [stage for stage in setting.trace.stages if setting.makes_as_before(stage.name)]
+def _biases(context: MistakeContext, changed: Callable[[Node, str], Node]) -> Iterator[Change]:
+    unchanged = [stage for stage in context.trace.stages if context.makes_as_before(stage.name)]
     biases = {stage.name: name for stage in unchanged for name in stage.inputs if name.startswith("b_")}
-    return _with_parameters(setting, biases, changed)
+    return _with_parameters(context, biases, changed)
 
 
 def _with_parameters(
-    setting: Setting, read: Mapping[str, str], changed: Callable[[Node, str], Node]
+    context: MistakeContext, read: Mapping[str, str], changed: Callable[[Node, str], Node]
 ) -> Iterator[Change]:
     """The parameters that stages read, changed alone and together."""
-    nodes = {stage: changed(setting.nodes[stage], name) for stage, name in read.items()}
+    nodes = {stage: changed(context.nodes[stage], name) for stage, name in read.items()}
     for stages in each_and_all([*read], *_TOGETHER):
         yield change({each: nodes[each] for each in stages}, **of_parameters([read[each] for each in stages]))
 
 
 @CAUSES.add("{names} not added", "{product} = {factor} @ w_{part}.T", _PROJECTED)
-def bias_forgotten(setting: Setting) -> Iterator[Change]:
-    return _biases(setting, Node.without_input)
+def bias_forgotten(context: MistakeContext) -> Iterator[Change]:
+    return _biases(context, Node.without_input)
 
 
 @CAUSES.add("{names} added twice", f"{_PROJECTED} + b_{{part}}", _PROJECTED)
-def bias_added_twice(setting: Setting) -> Iterator[Change]:
-    return _biases(setting, lambda node, bias: node.with_input(bias, lambda array: 2 * array))
+def bias_added_twice(context: MistakeContext) -> Iterator[Change]:
+    return _biases(context, lambda node, bias: node.with_input(bias, lambda array: 2 * array))
 
 
 _FUSED_SPLITS = {  # by what a fused matrix holds
@@ -143,12 +143,12 @@ _Blocks = list[tuple[str, int]]  # blocks of columns in a fused matrix: such as 
 
 
 @CAUSES.add("the fused matrix, which holds {holds}, was cut as if it held {held}", "{wrong_split}", "{right_split}")
-def fused_matrix_split_wrongly(setting: Setting) -> Iterator[Change]:
-    matrices = setting.matrices("q", "k", "v")
-    shapes = [setting.trace[w].shape for w in matrices.values()]
-    inputs = [setting.trace[each].inputs for each in matrices]
+def fused_matrix_split_wrongly(context: MistakeContext) -> Iterator[Change]:
+    matrices = context.matrices("q", "k", "v")
+    shapes = [context.trace[w].shape for w in matrices.values()]
+    inputs = [context.trace[each].inputs for each in matrices]
     have_one_input = len({(x, len(rest)) for x, *rest in inputs}) == 1 and len({shape[1:] for shape in shapes}) == 1
-    if len(matrices) < 3 or not have_one_input or not all(map(setting.makes_as_before, matrices)):
+    if len(matrices) < 3 or not have_one_input or not all(map(context.makes_as_before, matrices)):
         return
     n_heads, n_groups, n_of_values = (shape[0] for shape in shapes)
     if n_groups != n_of_values or n_heads % n_groups:
@@ -156,7 +156,7 @@ def fused_matrix_split_wrongly(setting: Setting) -> Iterator[Change]:
     for (holds, blocks), (held, taken) in permutations(_fused_orders(n_heads, n_groups).items(), 2):
         if blocks != taken:
             read_as = dict(zip(taken, blocks, strict=True))
-            nodes = {each: _from_blocks(setting, [read_as[b] for b in blocks if b[0] == each]) for each in matrices}
+            nodes = {each: _from_blocks(context, [read_as[b] for b in blocks if b[0] == each]) for each in matrices}
             splits = {"wrong_split": _FUSED_SPLITS[held], "right_split": _FUSED_SPLITS[holds]}
             yield change(nodes, holds=holds, held=held, **splits)
 
@@ -177,9 +177,9 @@ def _fused_orders(n_heads: int, n_groups: int) -> dict[str, _Blocks]:
     }
 
 
-def _from_blocks(setting: Setting, blocks: _Blocks) -> Node:
+def _from_blocks(context: MistakeContext, blocks: _Blocks) -> Node:
     """A projection made of these blocks, which a wrong split gives it."""
-    nodes = {each: setting.nodes[each] for each, _ in blocks}
+    nodes = {each: context.nodes[each] for each, _ in blocks}
     inputs = tuple(dict.fromkeys(name for node in nodes.values() for name in node.inputs))
 
     def project(values: Sequence[Rounded], precision: Precision) -> Rounded:
@@ -197,7 +197,7 @@ _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 
 
 @CAUSES.add("the axes of {array} are {theirs}; expected ({expected})", "", "")
-def axes_in_another_order(setting: Setting) -> Iterator[Change]:
+def axes_in_another_order(context: MistakeContext) -> Iterator[Change]:
     return iter(())  # found by permuting the arrays themselves, in `explanation`
 
 
@@ -206,9 +206,9 @@ def axes_in_another_order(setting: Setting) -> Iterator[Change]:
     "{letter} = {letter}.repeat(1, n_heads // n_groups, 1, 1)",
     "{letter} = {letter}.repeat_interleave(n_heads // n_groups, dim=1)",
 )
-def groups_tiled(setting: Setting) -> Iterator[Change]:
+def groups_tiled(context: MistakeContext) -> Iterator[Change]:
     """Groups of keys and values tiled (0, 1, 0, 1) instead of repeated (0, 0, 1, 1)."""
-    heads, groups = setting.sizes["h"], n_groups(setting)
+    heads, groups = context.sizes["h"], n_groups(context)
 
     def tiled(array: np.ndarray) -> np.ndarray:
         once = array if len(array) == groups else array[:: heads // groups]
@@ -216,31 +216,31 @@ def groups_tiled(setting: Setting) -> Iterator[Change]:
 
     nodes = {}
     for stage, operation in (("scores", DotProducts()), ("heads", WeightedSum())) if 1 < groups < heads else ():
-        if setting.having(type(operation), stage):
-            node = setting.computed(stage, operation)
+        if context.having(type(operation), stage):
+            node = context.computed(stage, operation)
             nodes[stage] = node.with_input(node.inputs[1], tiled)
     for stages in each_and_all([*nodes], ("scores", "heads")):
         names = ["k" if each == "scores" else "v" for each in stages]
         yield change({each: nodes[each] for each in stages}, names=symbols(names), letter=names[0])
 
 
-def _splits(setting: Setting, wrong: passes.Change) -> Iterator[Change]:
+def _splits(context: MistakeContext, wrong: ChangeArray) -> Iterator[Change]:
     """Queries, keys and values split wrongly into heads, or groups of heads that share them."""
-    if setting.sizes["h"] == 1:
+    if context.sizes["h"] == 1:
         return
 
     def shared_split(n: int, array: np.ndarray) -> np.ndarray:
         return np.repeat(wrong(array[::n]), n, axis=0) if n > 1 else wrong(array)
 
     yield from alone_and_together(
-        setting.having(Projection, "q", "k", "v"),
-        lambda each: setting.nodes[each].then(partial(shared_split, n_copies(setting, each))),
+        context.having(Projection, "q", "k", "v"),
+        lambda each: context.nodes[each].then(partial(shared_split, n_copies(context, each))),
     )
 
 
 @CAUSES.add("{names} cut into heads without transposing", "{letter} = {letter}.view(n, n_heads, t, d_k)", _SPLIT)
-def heads_split_without_transposing(setting: Setting) -> Iterator[Change]:
-    return _splits(setting, lambda heads: joined(heads).reshape(heads.shape))
+def heads_split_without_transposing(context: MistakeContext) -> Iterator[Change]:
+    return _splits(context, lambda heads: joined(heads).reshape(heads.shape))
 
 
 @CAUSES.add(
@@ -248,13 +248,13 @@ def heads_split_without_transposing(setting: Setting) -> Iterator[Change]:
     "{letter} = {letter}.view(n, t, d_k, n_heads).permute(0, 3, 1, 2)",
     _SPLIT,
 )
-def heads_interleaved(setting: Setting) -> Iterator[Change]:
-    return _splits(setting, lambda heads: joined(heads).reshape(*heads.shape[1:], len(heads)).transpose(2, 0, 1))
+def heads_interleaved(context: MistakeContext) -> Iterator[Change]:
+    return _splits(context, lambda heads: joined(heads).reshape(*heads.shape[1:], len(heads)).transpose(2, 0, 1))
 
 
 @CAUSES.add("the heads were joined without transposing", "out = heads.reshape(n, t, d_model)", JOINED)
-def heads_joined_without_transposing(setting: Setting) -> Iterator[Change]:
-    return _joins(setting, lambda heads: heads)
+def heads_joined_without_transposing(context: MistakeContext) -> Iterator[Change]:
+    return _joins(context, lambda heads: heads)
 
 
 @CAUSES.add(
@@ -262,14 +262,14 @@ def heads_joined_without_transposing(setting: Setting) -> Iterator[Change]:
     "out = heads.permute(0, 2, 3, 1).reshape(n, t, d_model)",
     JOINED,
 )
-def heads_joined_in_another_order(setting: Setting) -> Iterator[Change]:
-    return _joins(setting, lambda heads: heads.transpose(1, 2, 0))
+def heads_joined_in_another_order(context: MistakeContext) -> Iterator[Change]:
+    return _joins(context, lambda heads: heads.transpose(1, 2, 0))
 
 
-def _joins(setting: Setting, order: passes.Change) -> Iterator[Change]:
+def _joins(context: MistakeContext, order: ChangeArray) -> Iterator[Change]:
     """Heads joined wrongly, by the order of their numbers alone."""
-    if (n_heads := setting.sizes["h"]) > 1 and setting.makes("concat"):
-        yield change({"concat": setting.nodes["concat"].then(lambda x: order(split(x, n_heads)).reshape(x.shape))})
+    if (n_heads := context.sizes["h"]) > 1 and context.makes("concat"):
+        yield change({"concat": context.nodes["concat"].then(lambda x: order(split(x, n_heads)).reshape(x.shape))})
 
 
 _MOST_COMPARED = 2**20  # numbers per pair of heads, over all heads
@@ -277,11 +277,11 @@ _SPLIT_STAGES = ("q", "k", "v", "scores", "scaled", "masked", "attention", "head
 
 
 @CAUSES.add("the heads were in another order: {order}", "heads = heads[:, order]", "heads = heads")
-def heads_in_another_order(setting: Setting) -> Iterator[Change]:
+def heads_in_another_order(context: MistakeContext) -> Iterator[Change]:
     """The permutation of heads that matches theirs to ours, if there is one."""
-    first = setting.first
-    pair = first.pair if first and first.stage in _SPLIT_STAGES and setting.makes(first.stage) else None
-    if not first or not pair or pair[0].ndim != 3 or len(pair[0]) < 2 or setting.sizes["h"] == 1:
+    first = context.first_difference
+    pair = first.pair if first and first.stage in _SPLIT_STAGES and context.makes(first.stage) else None
+    if not first or not pair or pair[0].ndim != 3 or len(pair[0]) < 2 or context.sizes["h"] == 1:
         return
     n, size = len(pair[0]), pair[0].size
     some = slice(None, None, n * size // _MOST_COMPARED | 1)  # an odd step leaves no column out
@@ -290,7 +290,7 @@ def heads_in_another_order(setting: Setting) -> Iterator[Change]:
         order = np.abs(theirs[:, None] - ours[None]).max(axis=-1).argmin(axis=1)
     if len({*order.tolist()}) < n or (order == np.arange(n)).all():
         return
-    projections = [each for each in "qkv" if setting.makes(each) and setting.trace[each].shape[0] == n]
+    projections = [each for each in "qkv" if context.makes(each) and context.trace[each].shape[0] == n]
     for stages in each_and_all((first.stage,), tuple(projections) if first.stage in projections else ()):
-        nodes = {each: setting.nodes[each].then(lambda array: array[order]) for each in stages}
+        nodes = {each: context.nodes[each].then(lambda array: array[order]) for each in stages}
         yield change(nodes, order=listed([str(each + 1) for each in order]))

@@ -7,8 +7,17 @@ from itertools import chain
 
 import numpy as np
 
-from attnviz.checks.causes.cause import Causes, Change, Setting, alone_and_together, change, joined, n_copies, split
-from attnviz.checks.explain.passes import Node
+from attnviz.checks.causes.cause import (
+    Causes,
+    Change,
+    MistakeContext,
+    alone_and_together,
+    change,
+    joined,
+    n_copies,
+    split,
+)
+from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.masks import seen_in
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.norms import RMSNorm
@@ -18,17 +27,17 @@ CAUSES = Causes()
 _ROTATION = "q, k = rotate(q, positions), rotate(k, positions)"
 
 
-def _rotations(setting: Setting) -> dict[str, Rotation]:
+def _rotations(context: MistakeContext) -> dict[str, Rotation]:
     """The rotations of queries and keys by stage."""
-    operations = {each: setting.operation(each) for each in ("q_rotated", "k_rotated")}
+    operations = {each: context.operation(each) for each in ("q_rotated", "k_rotated")}
     return {stage: each for stage, each in operations.items() if isinstance(each, Rotation)}
 
 
-def _with_rotation(setting: Setting, changed: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
+def _with_rotation(context: MistakeContext, changed: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
     """Queries and keys rotated by a changed rotation, if it differs."""
-    others = {stage: changed(each) for stage, each in _rotations(setting).items() if changed(each) != each}
+    others = {stage: changed(each) for stage, each in _rotations(context).items() if changed(each) != each}
     if others:
-        yield change({stage: setting.computed(stage, each) for stage, each in others.items()}, **slots)
+        yield change({stage: context.computed(stage, each) for stage, each in others.items()}, **slots)
 
 
 @CAUSES.add(
@@ -37,14 +46,14 @@ def _with_rotation(setting: Setting, changed: Callable[[Rotation], Rotation], **
     "a, b = x.chunk(2, dim=-1)",
     "Hugging Face's weights of Llama are for halves, Meta's own for neighbours.",
 )
-def rotation_of_wrong_pairs(setting: Setting) -> Iterator[Change]:
+def rotation_of_wrong_pairs(context: MistakeContext) -> Iterator[Change]:
     other: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
-    return _with_rotation(setting, lambda each: replace(each, pairs=other[each.pairs]))
+    return _with_rotation(context, lambda each: replace(each, pairs=other[each.pairs]))
 
 
 @CAUSES.add("{rows} were not rotated by their positions", "scores = q @ k.transpose(-2, -1)", _ROTATION)
-def rotation_left_out(setting: Setting) -> Iterator[Change]:
-    return alone_and_together([*_rotations(setting)], setting.left_out)
+def rotation_left_out(context: MistakeContext) -> Iterator[Change]:
+    return alone_and_together([*_rotations(context)], context.left_out)
 
 
 @CAUSES.add(
@@ -52,11 +61,11 @@ def rotation_left_out(setting: Setting) -> Iterator[Change]:
     "positions = torch.arange(t) {step}",
     "positions = torch.arange(t)",
 )
-def rotation_off_by_one(setting: Setting) -> Iterator[Change]:
-    rotations = _rotations(setting)
+def rotation_off_by_one(context: MistakeContext) -> Iterator[Change]:
+    rotations = _rotations(context)
 
     def shifted(step: int, stage: str) -> Node:
-        return setting.computed(stage, replace(rotations[stage], first=rotations[stage].first + step))
+        return context.computed(stage, replace(rotations[stage], first=rotations[stage].first + step))
 
     later = alone_and_together([*rotations], partial(shifted, 1), shift="later", step="+ 1")
     earlier = alone_and_together([*rotations], partial(shifted, -1), shift="earlier", step="- 1")
@@ -64,17 +73,17 @@ def rotation_off_by_one(setting: Setting) -> Iterator[Change]:
 
 
 @CAUSES.add("{rows} were rotated twice", "{letter} = rotate(rotate({letter}, positions), positions)", _ROTATION)
-def rotation_twice(setting: Setting) -> Iterator[Change]:
-    rotations = _rotations(setting)
-    return alone_and_together([*rotations], lambda each: setting.nodes[each].followed_by(rotations[each]))
+def rotation_twice(context: MistakeContext) -> Iterator[Change]:
+    rotations = _rotations(context)
+    return alone_and_together([*rotations], lambda each: context.nodes[each].followed_by(rotations[each]))
 
 
-def _with_positions_later(setting: Setting, sign: int) -> Iterator[Change]:
+def _with_positions_later(context: MistakeContext, sign: int) -> Iterator[Change]:
     """Positions later, or earlier, by the padding on the left: the leading keys that no query sees."""
-    if "mask" in setting.trace:
-        seen = seen_in(setting.trace["mask"].value)
+    if "mask" in context.trace:
+        seen = seen_in(context.trace["mask"].value)
         n_padded = int(seen.any(axis=tuple(range(seen.ndim - 1))).argmax())
-        yield from _with_rotation(setting, lambda each: replace(each, first=each.first + sign * n_padded))
+        yield from _with_rotation(context, lambda each: replace(each, first=each.first + sign * n_padded))
 
 
 @CAUSES.add(
@@ -82,8 +91,8 @@ def _with_positions_later(setting: Setting, sign: int) -> Iterator[Change]:
     "positions = torch.arange(t)",
     "positions = (mask.long().cumsum(dim=-1) - 1).clamp(min=0)",
 )
-def positions_with_the_padding(setting: Setting) -> Iterator[Change]:
-    return _with_positions_later(setting, 1)
+def positions_with_the_padding(context: MistakeContext) -> Iterator[Change]:
+    return _with_positions_later(context, 1)
 
 
 @CAUSES.add(
@@ -92,8 +101,8 @@ def positions_with_the_padding(setting: Setting) -> Iterator[Change]:
     "positions = torch.arange(t)",
     "Hugging Face's models do so on purpose where a batch is padded on the left.",
 )
-def positions_without_the_padding(setting: Setting) -> Iterator[Change]:
-    return _with_positions_later(setting, -1)
+def positions_without_the_padding(context: MistakeContext) -> Iterator[Change]:
+    return _with_positions_later(context, -1)
 
 
 @CAUSES.add(
@@ -101,12 +110,12 @@ def positions_without_the_padding(setting: Setting) -> Iterator[Change]:
     "k = rotate(torch.cat([kept, k], dim=-2), positions)",
     "k = torch.cat([kept, rotate(k, positions[-1:])], dim=-2)",
 )
-def cached_keys_rotated_again(setting: Setting) -> Iterator[Change]:
+def cached_keys_rotated_again(context: MistakeContext) -> Iterator[Change]:
     """All keys but the last are cached, and were rotated before."""
-    rotations = _rotations(setting)
+    rotations = _rotations(context)
     if "k_rotated" not in rotations:
         return
-    once = setting.nodes["k_rotated"]
+    once = context.nodes["k_rotated"]
     twice = once.followed_by(rotations["k_rotated"])
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
@@ -122,9 +131,9 @@ def cached_keys_rotated_again(setting: Setting) -> Iterator[Change]:
     "angles = positions / {base} ** (torch.arange(0, d_k, 2) / d_k)",
     "angles = positions / base ** (torch.arange(0, d_k, 2) / d_k)",
 )
-def rotation_with_wrong_base(setting: Setting) -> Iterator[Change]:
+def rotation_with_wrong_base(context: MistakeContext) -> Iterator[Change]:
     for base in BASES:
-        yield from _with_rotation(setting, partial(replace, base=base), readable=f"{base:,.0f}", base=f"{base:g}")
+        yield from _with_rotation(context, partial(replace, base=base), readable=f"{base:,.0f}", base=f"{base:g}")
 
 
 @CAUSES.add(
@@ -132,11 +141,11 @@ def rotation_with_wrong_base(setting: Setting) -> Iterator[Change]:
     "q = rotate(q, positions)",
     "q = torch.cat([rotate(q[..., :n_rotated], positions), q[..., n_rotated:]], dim=-1)",
 )
-def rotation_of_all_dimensions(setting: Setting) -> Iterator[Change]:
-    for stage in [*_rotations(setting)][:1]:
-        d_k = setting.trace[stage].shape[-1]
+def rotation_of_all_dimensions(context: MistakeContext) -> Iterator[Change]:
+    for stage in [*_rotations(context)][:1]:
+        d_k = context.trace[stage].shape[-1]
         if d_k % 2 == 0:
-            yield from _with_rotation(setting, partial(replace, dims=d_k))
+            yield from _with_rotation(context, partial(replace, dims=d_k))
 
 
 @CAUSES.add(
@@ -144,15 +153,15 @@ def rotation_of_all_dimensions(setting: Setting) -> Iterator[Change]:
     "rotate(x): a * cos + b * sin, b * cos - a * sin",
     "rotate(x): a * cos - b * sin, b * cos + a * sin",
 )
-def rotation_by_negative_angles(setting: Setting) -> Iterator[Change]:
+def rotation_by_negative_angles(context: MistakeContext) -> Iterator[Change]:
     def make(rotation: Rotation, values: Sequence[Rounded], precision: Precision) -> Rounded:
         forward = applied(rotation, values[:1], precision)
         (backward,) = rotation.vjp(values[0].value, values[0].value)
         assert backward is not None
         return Rounded(backward, forward.error)
 
-    if rotations := _rotations(setting):
-        yield change({each: Node(setting.nodes[each].inputs, partial(make, rotations[each])) for each in rotations})
+    if rotations := _rotations(context):
+        yield change({each: Node(context.nodes[each].inputs, partial(make, rotations[each])) for each in rotations})
 
 
 @CAUSES.add(
@@ -160,12 +169,12 @@ def rotation_by_negative_angles(setting: Setting) -> Iterator[Change]:
     "q = rotate(q).view(n, t, n_heads, d_k).transpose(1, 2)",
     "q = rotate(q.view(n, t, n_heads, d_k).transpose(1, 2))",
 )
-def rotation_before_the_heads(setting: Setting) -> Iterator[Change]:
+def rotation_before_the_heads(context: MistakeContext) -> Iterator[Change]:
     """The last head has the slowest angles."""
-    rotations = _rotations(setting)
+    rotations = _rotations(context)
 
     def rotated(stage: str) -> Node:
-        rotation, copies = replace(rotations[stage], dims=None), n_copies(setting, stage)
+        rotation, copies = replace(rotations[stage], dims=None), n_copies(context, stage)
 
         def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
             n_heads = len(values[0].value) // copies
@@ -173,9 +182,9 @@ def rotation_before_the_heads(setting: Setting) -> Iterator[Change]:
             rotated = applied(rotation.for_length(whole.value.shape[-1]), [whole], precision)
             return rotated.map(lambda array: np.repeat(split(array[0], n_heads), copies, axis=0))
 
-        return Node(setting.nodes[stage].inputs, make)
+        return Node(context.nodes[stage].inputs, make)
 
-    if rotations and setting.sizes["h"] > 1:
+    if rotations and context.sizes["h"] > 1:
         yield change({each: rotated(each) for each in rotations})
 
 
@@ -184,20 +193,20 @@ def rotation_before_the_heads(setting: Setting) -> Iterator[Change]:
     "w_q = w_q.view(n_heads, {view}, d_model).transpose(1, 2).reshape(-1, d_model)",
     "w_q = w_q",
 )
-def q_and_k_permuted(setting: Setting) -> Iterator[Change]:
+def q_and_k_permuted(context: MistakeContext) -> Iterator[Change]:
     """The dimensions in the order that converts weights for one pairing to the other."""
-    rotations = _rotations(setting)
+    rotations = _rotations(context)
     letters = [each[0] for each in rotations]
-    if not rotations or not all(map(setting.makes, letters)):
+    if not rotations or not all(map(context.makes, letters)):
         return
     stage, rotation = next(iter(rotations.items()))
-    first, rest = np.split(np.arange(setting.trace[stage].shape[-1]), [rotation.n_rotated])
+    first, rest = np.split(np.arange(context.trace[stage].shape[-1]), [rotation.n_rotated])
     for pairs, others, view, shape in (
         ("halves", "neighbours", "2, d_k // 2", (2, -1)),
         ("neighbours", "halves", "d_k // 2, 2", (-1, 2)),
     ):
         permuted = np.concatenate([first.reshape(shape).T.ravel(), rest])
-        nodes = {each: setting.nodes[each].then(partial(np.take, indices=permuted, axis=-1)) for each in letters}
+        nodes = {each: context.nodes[each].then(partial(np.take, indices=permuted, axis=-1)) for each in letters}
         yield change(nodes, pairs=pairs, others=others, view=view)
 
 
@@ -206,10 +215,10 @@ def q_and_k_permuted(setting: Setting) -> Iterator[Change]:
     "q, k, v = rotate(q, positions), rotate(k, positions), rotate(v, positions)",
     _ROTATION,
 )
-def values_rotated(setting: Setting) -> Iterator[Change]:
-    nodes = setting.nodes
-    reads_v = setting.makes("heads") and nodes["heads"].inputs[1:] == ("v",)
-    if "k_rotated" in nodes and reads_v and setting.trace["v"].shape == setting.trace["k"].shape:
+def values_rotated(context: MistakeContext) -> Iterator[Change]:
+    nodes = context.nodes
+    reads_v = context.makes("heads") and nodes["heads"].inputs[1:] == ("v",)
+    if "k_rotated" in nodes and reads_v and context.trace["v"].shape == context.trace["k"].shape:
         rotate, v = nodes["k_rotated"].make, nodes["v"]
         yield change({"v": Node(v.inputs, lambda values, precision: rotate([v.made(values, precision)], precision))})
 
@@ -218,8 +227,8 @@ def values_rotated(setting: Setting) -> Iterator[Change]:
 
 
 @CAUSES.add("{rows} were not normed", "scores = q @ k.transpose(-2, -1)", "q, k = q_norm(q), k_norm(k)")
-def norm_of_queries_and_keys_left_out(setting: Setting) -> Iterator[Change]:
-    return alone_and_together(setting.having(RMSNorm, "q_normed", "k_normed"), setting.left_out)
+def norm_of_queries_and_keys_left_out(context: MistakeContext) -> Iterator[Change]:
+    return alone_and_together(context.having(RMSNorm, "q_normed", "k_normed"), context.left_out)
 
 
 @CAUSES.add(
@@ -227,8 +236,8 @@ def norm_of_queries_and_keys_left_out(setting: Setting) -> Iterator[Change]:
     "q = q_norm(rotate(q, positions))",
     "q = rotate(q_norm(q), positions)",
 )
-def norm_after_the_rotation(setting: Setting) -> Iterator[Change]:
-    rotations, normed = _rotations(setting), setting.having(RMSNorm, "q_normed", "k_normed")
-    nodes = {f"{each[0]}_rotated": setting.nodes[each] for each in normed}
+def norm_after_the_rotation(context: MistakeContext) -> Iterator[Change]:
+    rotations, normed = _rotations(context), context.having(RMSNorm, "q_normed", "k_normed")
+    nodes = {f"{each[0]}_rotated": context.nodes[each] for each in normed}
     if nodes and nodes.keys() <= rotations.keys():
         yield change({stage: node.after(rotations[stage]) for stage, node in nodes.items()})

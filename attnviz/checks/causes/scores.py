@@ -5,8 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.checks.causes.cause import SCALED, SOFTMAX, Causes, Change, Setting, change
-from attnviz.checks.explain.passes import Node
+from attnviz.checks.causes.cause import SCALED, SOFTMAX, Causes, Change, MistakeContext, change
+from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.scores import LIMITS, Scale, Softcap
 from attnviz.core.operations.softmax import Softmax
@@ -18,15 +18,15 @@ CAUSES = Causes()
 _INFORMATIVE = 1e-3  # smaller attention weights, relative to the largest, don't show dropout
 
 
-def _softmax_node(setting: Setting) -> Node | None:
-    return setting.nodes["attention"] if setting.having(Softmax, "attention") else None
+def _softmax_node(context: MistakeContext) -> Node | None:
+    return context.nodes["attention"] if context.having(Softmax, "attention") else None
 
 
 @CAUSES.add(
     "the softmax was taken along the {axis}, not along the keys", "attention = scores.softmax(dim={dim})", SOFTMAX
 )
-def softmax_along_the_wrong_axis(setting: Setting) -> Iterator[Change]:
-    softmax = setting.operation("attention")
+def softmax_along_the_wrong_axis(context: MistakeContext) -> Iterator[Change]:
+    softmax = context.operation("attention")
     if softmax is None:
         return
 
@@ -38,7 +38,7 @@ def softmax_along_the_wrong_axis(setting: Setting) -> Iterator[Change]:
         all_hidden = np.isneginf(masked.value).all(axis=axis, keepdims=True)
         return Rounded(np.where(all_hidden, filling, weights.value), weights.error)
 
-    trace = setting.trace
+    trace = context.trace
     hidden = np.isneginf(trace["masked"].value) if "masked" in trace else np.zeros((1, 1, 1), dtype=bool)
     for axis, name, dim in ((-2, "queries", "-2"), (-3, "heads", "1")):
         for filling in (0.0, np.nan, 1 / hidden.shape[axis]) if hidden.all(axis=axis).any() else (0.0,):
@@ -51,16 +51,16 @@ def softmax_along_the_wrong_axis(setting: Setting) -> Iterator[Change]:
     "nn.MultiheadAttention(d_model, n_heads)",
     "nn.MultiheadAttention(d_model, n_heads, batch_first=True)",
 )
-def attention_along_the_batch(setting: Setting) -> Iterator[Change]:
-    *_, n, n_keys = shape = setting.trace["attention"].shape
-    if n == n_keys > 1 and setting.makes("attention") and "context" not in setting.trace:
+def attention_along_the_batch(context: MistakeContext) -> Iterator[Change]:
+    *_, n, n_keys = shape = context.trace["attention"].shape
+    if n == n_keys > 1 and context.makes("attention") and "context" not in context.trace:
         itself = Rounded(np.broadcast_to(np.eye(n), shape))
-        yield change({"attention": Node(setting.trace["attention"].inputs, lambda values, precision: itself)})
+        yield change({"attention": Node(context.trace["attention"].inputs, lambda values, precision: itself)})
 
 
 @CAUSES.add("the softmax was taken twice", f"{SOFTMAX}.softmax(dim=-1)", SOFTMAX)
-def softmax_twice(setting: Setting) -> Iterator[Change]:
-    if node := _softmax_node(setting):
+def softmax_twice(context: MistakeContext) -> Iterator[Change]:
+    if node := _softmax_node(context):
         yield change({"attention": node.followed_by(Softmax())})
 
 
@@ -69,8 +69,8 @@ def softmax_twice(setting: Setting) -> Iterator[Change]:
     "attention = torch.exp2(scores); attention = attention / attention.sum(dim=-1, keepdim=True)",
     SOFTMAX,
 )
-def softmax_of_base_2(setting: Setting) -> Iterator[Change]:
-    if node := _softmax_node(setting):
+def softmax_of_base_2(context: MistakeContext) -> Iterator[Change]:
+    if node := _softmax_node(context):
         yield change({"attention": node.after(Scale(1, float(np.log(2))))})
 
 
@@ -79,23 +79,23 @@ def softmax_of_base_2(setting: Setting) -> Iterator[Change]:
     SOFTMAX,
     "attention = torch.cat([scores, sinks], dim=-1).softmax(dim=-1)[..., :-1]",
 )
-def sinks_left_out(setting: Setting) -> Iterator[Change]:
-    if (node := _softmax_node(setting)) and "sinks" in node.inputs[1:]:
+def sinks_left_out(context: MistakeContext) -> Iterator[Change]:
+    if (node := _softmax_node(context)) and "sinks" in node.inputs[1:]:
         yield change({"attention": node.without_input("sinks")})
 
 
 @CAUSES.add("the attention was averaged over heads before it was used", f"{SOFTMAX}.mean(dim=1, keepdim=True)", SOFTMAX)
-def attention_averaged_over_heads(setting: Setting) -> Iterator[Change]:
-    if (node := _softmax_node(setting)) and setting.sizes["h"] > 1:
+def attention_averaged_over_heads(context: MistakeContext) -> Iterator[Change]:
+    if (node := _softmax_node(context)) and context.sizes["h"] > 1:
         yield change({"attention": node.then(lambda each: np.broadcast_to(each.mean(axis=0), each.shape))})
 
 
 @CAUSES.add(
     "dropout was left on, with p = {p}: each share is 0 or divided by 1 − p", "model(x)", "model.eval(); model(x)"
 )
-def dropout_left_on(setting: Setting) -> Iterator[Change]:
+def dropout_left_on(context: MistakeContext) -> Iterator[Change]:
     """Every attention weight of theirs is 0, or ours divided by 1 - p."""
-    node, first = _softmax_node(setting), setting.first
+    node, first = _softmax_node(context), context.first_difference
     if not node or not first or not first.pair or first.stage != "attention":
         return
     theirs, ours = first.pair
@@ -133,8 +133,8 @@ def _simple(number: float) -> tuple[float, str]:
     return number, f"{number:.4g}"
 
 
-def _scale(setting: Setting) -> Scale | None:
-    scale = setting.operation("scaled")
+def _scale(context: MistakeContext) -> Scale | None:
+    scale = context.operation("scaled")
     return scale if isinstance(scale, Scale) else None
 
 
@@ -142,17 +142,17 @@ def _right_divisor(scale: Scale) -> tuple[float, str]:
     return (scale.d_k**0.5, "√d_k") if scale.factor is None else (1 / scale.factor, f"{1 / scale.factor:.4g}")
 
 
-def _usual_divisors(setting: Setting, scale: Scale) -> dict[str, float]:
-    n_heads, d_k = setting.sizes["h"], scale.d_k
-    d_model = setting.trace["x"].shape[-1] if "x" in setting.trace else n_heads * d_k
+def _usual_divisors(context: MistakeContext, scale: Scale) -> dict[str, float]:
+    n_heads, d_k = context.sizes["h"], scale.d_k
+    d_model = context.trace["x"].shape[-1] if "x" in context.trace else n_heads * d_k
     divisors = {"1": 1.0, "√d_model": d_model**0.5, "d_k": float(d_k), "d_model": float(d_model)}
     divisors |= {"√heads": n_heads**0.5} if n_heads > 1 else {}
     return divisors | ({"√d_k": d_k**0.5} if scale.factor is not None else {})
 
 
-def _divided_by(setting: Setting, scale: Scale, number: float, **slots: str) -> Change:
+def _divided_by(context: MistakeContext, scale: Scale, number: float, **slots: str) -> Change:
     slots |= {"right": _right_divisor(scale)[1]}
-    return change({"scaled": setting.computed("scaled", Scale(scale.d_k, 1 / number))}, **slots)
+    return change({"scaled": context.computed("scaled", Scale(scale.d_k, 1 / number))}, **slots)
 
 
 @CAUSES.add(
@@ -161,9 +161,9 @@ def _divided_by(setting: Setting, scale: Scale, number: float, **slots: str) -> 
     "scores = q @ k.transpose(-2, -1) / {right}",
     "T5 and GPT-Neo leave it out on purpose.",
 )
-def unscaled(setting: Setting) -> Iterator[Change]:
-    if (scale := _scale(setting)) and not _is_near(1.0, _right_divisor(scale)[0]):
-        yield _divided_by(setting, scale, 1.0)
+def unscaled(context: MistakeContext) -> Iterator[Change]:
+    if (scale := _scale(context)) and not _is_near(1.0, _right_divisor(scale)[0]):
+        yield _divided_by(context, scale, 1.0)
 
 
 @CAUSES.add(
@@ -172,43 +172,43 @@ def unscaled(setting: Setting) -> Iterator[Change]:
     "scores = q @ k.transpose(-2, -1) / {right}",
     "Some models do so on purpose: Gemma 2 and 3 divide by √query_pre_attn_scalar, which their configuration has.",
 )
-def wrong_scale(setting: Setting) -> Iterator[Change]:
-    if not (scale := _scale(setting)):
+def wrong_scale(context: MistakeContext) -> Iterator[Change]:
+    if not (scale := _scale(context)):
         return
     right, _ = _right_divisor(scale)
-    usual, fit = _usual_divisors(setting, scale), setting.fit
+    usual, fit = _usual_divisors(context, scale), context.fit
     for name, divisor in usual.items():
         if name != "1" and not _is_near(divisor, right):
-            yield _divided_by(setting, scale, divisor, divisor=name)
+            yield _divided_by(context, scale, divisor, divisor=name)
     factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []  # without and with a softcap
     others = (right, scale.d_k**-0.5, right / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
     for factor in filter(None, factors):
         if not _is_near(right / factor, *others):
             divisor, name = _simple(right / factor)
-            yield _divided_by(setting, scale, divisor, divisor=name)
+            yield _divided_by(context, scale, divisor, divisor=name)
 
 
 @CAUSES.add("the scores were multiplied by √d_k, not divided", "scores = q @ k.transpose(-2, -1) * d_k ** 0.5", SCALED)
-def scale_inverted(setting: Setting) -> Iterator[Change]:
-    if (scale := _scale(setting)) and scale.factor is None:
-        yield _divided_by(setting, scale, scale.d_k**-0.5)
+def scale_inverted(context: MistakeContext) -> Iterator[Change]:
+    if (scale := _scale(context)) and scale.factor is None:
+        yield _divided_by(context, scale, scale.d_k**-0.5)
 
 
 @CAUSES.add(
     "the scores were divided by √d_k twice", "q = q / d_k ** 0.5; scores = q @ k.transpose(-2, -1) / d_k ** 0.5", SCALED
 )
-def scaled_twice(setting: Setting) -> Iterator[Change]:
-    if (scale := _scale(setting)) and scale.factor is None:
-        yield _divided_by(setting, scale, scale.d_k)
+def scaled_twice(context: MistakeContext) -> Iterator[Change]:
+    if (scale := _scale(context)) and scale.factor is None:
+        yield _divided_by(context, scale, scale.d_k)
 
 
 # --- Softcap
 
 
 @CAUSES.add("the scores were not capped (softcap)", SOFTMAX, "scores = cap * torch.tanh(scores / cap)")
-def softcap_left_out(setting: Setting) -> Iterator[Change]:
-    if setting.having(Softcap, "capped"):
-        yield change({"capped": setting.left_out("capped")})
+def softcap_left_out(context: MistakeContext) -> Iterator[Change]:
+    if context.having(Softcap, "capped"):
+        yield change({"capped": context.left_out("capped")})
 
 
 @CAUSES.add(
@@ -216,11 +216,11 @@ def softcap_left_out(setting: Setting) -> Iterator[Change]:
     "scores = {limit} * torch.tanh(scores / {limit})",
     "scores = cap * torch.tanh(scores / cap)",
 )
-def wrong_softcap(setting: Setting) -> Iterator[Change]:
-    cap = setting.operation("capped")
+def wrong_softcap(context: MistakeContext) -> Iterator[Change]:
+    cap = context.operation("capped")
     if isinstance(cap, Softcap):
-        for limit, text in _limits(setting, cap.limit):
-            yield change({"capped": setting.computed("capped", Softcap(limit))}, limit=text)
+        for limit, text in _limits(context, cap.limit):
+            yield change({"capped": context.computed("capped", Softcap(limit))}, limit=text)
 
 
 @CAUSES.add(
@@ -229,25 +229,25 @@ def wrong_softcap(setting: Setting) -> Iterator[Change]:
     "scores = scores",
     "Gemma 2 and Grok do so on purpose.",
 )
-def softcap_added(setting: Setting) -> Iterator[Change]:
-    if not setting.having(Softcap, "capped") and setting.makes("masked"):
-        masked = setting.nodes["masked"]
-        for limit, text in _limits(setting) if masked.inputs[0] == "scaled" else ():
+def softcap_added(context: MistakeContext) -> Iterator[Change]:
+    if not context.having(Softcap, "capped") and context.makes("masked"):
+        masked = context.nodes["masked"]
+        for limit, text in _limits(context) if masked.inputs[0] == "scaled" else ():
             yield change({"masked": masked.after(Softcap(limit))}, limit=text)
 
 
-def _limits(setting: Setting, *right: float) -> Iterator[tuple[float, str]]:
+def _limits(context: MistakeContext, *right: float) -> Iterator[tuple[float, str]]:
     """The softcaps of known models, then those that fit the scores with the right divisor and with a wrong one."""
     usual = [each for each in LIMITS if each not in right]
     yield from ((each, f"{each:g}") for each in usual)
-    fit, scale = setting.fit, _scale(setting)
+    fit, scale = context.fit, _scale(context)
     if fit is None:
         return
     fitted = [fit.limit(1.0)]
     factor, limit = fit.factor_and_limit or (0.0, 0.0)
     if limit and scale and not _is_near(factor, 1.0):
         divisor = _right_divisor(scale)[0] / factor
-        usual_divisors = (each for each in _usual_divisors(setting, scale).values() if _is_near(divisor, each))
+        usual_divisors = (each for each in _usual_divisors(context, scale).values() if _is_near(divisor, each))
         fitted.append(fit.limit(_right_divisor(scale)[0] / next(usual_divisors, _simple(divisor)[0])))
     for each in filter(None, fitted):
         if not _is_near(each, *usual, *right):

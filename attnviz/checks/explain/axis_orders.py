@@ -59,7 +59,7 @@ def with_permuted_axes(arrays: UserArrays, make: MakeCandidates, diagnosis: Diag
         except OwnArraysError:
             return None
 
-    has_wrong_shape = bool(diagnosis and diagnosis.first and diagnosis.first.shapes)
+    has_wrong_shape = bool(diagnosis and diagnosis.first_difference and diagnosis.first_difference.shapes)
     while len(changed) < len(arrays) and (is_small or has_wrong_shape):
         before, further = nearest, None
         current = {**arrays, **{stage: each.array for stage, each in changed.items()}}
@@ -94,10 +94,10 @@ def _options(
     arrays: UserArrays, diagnosis: Diagnosis | None, changed: Mapping[str, PermutedArray], same_shape: bool
 ) -> Iterator[tuple[PermutedArray, ...]]:
     """Other axis orders of the first array that differs; if no stage agrees, also of the inputs and parameters."""
-    if diagnosis and diagnosis.first:
-        compares, name = diagnosis.candidate.compares, diagnosis.first.name
+    if diagnosis and diagnosis.first_difference:
+        compares, name = diagnosis.candidate.compares, diagnosis.first_difference.name
         stage = next(each for each in arrays if arrays[each].name == name and compares(each))
-        expected = diagnosis.candidate.trace[diagnosis.first.stage].shape
+        expected = diagnosis.candidate.trace[diagnosis.first_difference.stage].shape
         for each in _orders(stage, arrays[stage], expected) if stage not in changed else ():
             if not same_shape or each.array.value.shape == expected:
                 yield (each,)

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.checks.explain.candidates import Candidate
-from attnviz.checks.explain.passes import FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
+from attnviz.checks.explain.nodes import FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
 from attnviz.checks.read.layouts import GAINS, Layout, score_stages, stages
 from attnviz.checks.read.masks import HIDES, as_added
 from attnviz.checks.read.readings import UserArray, UserArrays
@@ -191,10 +191,10 @@ class PassComparison:
 
     @property
     def agrees(self) -> bool:
-        return self.first is None
+        return self.first_difference is None
 
     @property
-    def first(self) -> Agreement | None:
+    def first_difference(self) -> Agreement | None:
         return first_differing(self.stages)
 
     @property

@@ -9,7 +9,7 @@ from typing import Any
 from attnviz.checks.causes.cause import Mistake
 from attnviz.checks.explain.candidates import Candidate
 from attnviz.checks.explain.comparison import Agreement, Agreements, PassComparison, first_differing, magnitude, rank_of
-from attnviz.checks.explain.passes import FULLY_MASKED, Nodes
+from attnviz.checks.explain.nodes import FULLY_MASKED, Nodes
 from attnviz.checks.explain.rotated_passes import MAX_ROTATED
 from attnviz.checks.explain.unmodified_passes import MAX_CANDIDATES
 from attnviz.checks.read.masks import MaskReading
@@ -41,10 +41,10 @@ class Diagnosis:
     alternatives: tuple[Mistakes, ...] = ()  # that explain as much as the first
     explained: Agreements = ()  # the stages compared with the pass with the mistakes
     nodes: Nodes = field(default_factory=dict)  # of the pass with the mistakes
-    mistaken: tuple[str, ...] = ()  # the stages that the mistakes change
+    changed_stages: tuple[str, ...] = ()  # by the mistakes
     within: str = ""  # the 16-bit format whose rounding would explain an unexplained difference
     skipped_checks: tuple[SkippedCheck, ...] = ()
-    against: MaskReading | None = None  # the reading that agrees, if it contradicts the library's convention for masks
+    unconventional_mask: MaskReading | None = None  # the one that agrees, against its library's convention
 
     @classmethod
     def of(cls, unmodified: PassComparison) -> Diagnosis:
@@ -54,10 +54,10 @@ class Diagnosis:
         """The diagnosis with mistakes, which turn the unmodified nodes into those of the mistaken pass."""
         changed = tuple(name for name, node in mistaken.nodes.items() if node is not unmodified.get(name))
         more |= {"explained": mistaken.stages, "nodes": mistaken.nodes, "fully_masked": mistaken.fully_masked}
-        return replace(self, mistakes=mistakes, mistaken=changed, **more)
+        return replace(self, mistakes=mistakes, changed_stages=changed, **more)
 
     @property
-    def first(self) -> Agreement | None:
+    def first_difference(self) -> Agreement | None:
         return first_differing(self.stages)
 
     @property

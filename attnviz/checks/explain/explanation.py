@@ -7,12 +7,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from attnviz.checks.causes.cause import Mistake, called
+from attnviz.checks.causes.cause import Mistake, mask_phrase
 from attnviz.checks.explain.axis_orders import Explained, MakeCandidates, with_permuted_axes
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
-from attnviz.checks.explain.passes import Node, values_of
+from attnviz.checks.explain.nodes import Node, values_of
 from attnviz.checks.explain.search import Search
 from attnviz.checks.read.layouts import Layout, recomputed
 from attnviz.checks.read.names import layers_of, named, of_layer
@@ -90,7 +90,7 @@ class Explanation:
         trace, diagnosis = self.trace, self.diagnosis
         if trace is None or not diagnosis.mistakes:
             return {}
-        made = values_of(diagnosis.nodes, {each for each in diagnosis.mistaken if self.full_name(each) in trace})
+        made = values_of(diagnosis.nodes, {each for each in diagnosis.changed_stages if self.full_name(each) in trace})
         finite = {name: np.isfinite(each) | (np.isneginf(each) & (name in HIDEABLE)) for name, each in made.items()}
         return {self.full_name(name): each for name, each in made.items() if finite[name].all()}
 
@@ -211,24 +211,24 @@ def _nearest(name: str, array: np.ndarray, candidate: Candidate) -> tuple[list[U
 def _by_convention(arrays: UserArrays, diagnosis: Diagnosis) -> Diagnosis:
     """If only a mask read against its library's convention agrees, report an inverted mask."""
     reading = diagnosis.candidate.reading
-    against = reading.mask if reading else None
-    if not reading or not against or not against.by_convention:
+    mask = reading.mask if reading else None
+    if not reading or not mask or not mask.by_convention:
         return diagnosis
     if not diagnosis.stages or diagnosis.mistakes or not diagnosis.explains_all:
         return diagnosis
-    usual = Candidate.of(reading.with_mask(against.by_convention))
+    usual = Candidate.of(reading.with_mask(mask.by_convention))
     candidate = replace(usual, rotation=diagnosis.candidate.rotation)
     comparer = Comparer(arrays, diagnosis.precision)
     unmodified = comparer.compare(candidate)
     if unmodified.agrees:
         return Diagnosis.of(unmodified)
     nodes = unmodified.nodes
-    mask = Node.constant(Rounded(against.value))
-    changed = {name: node.with_constant("mask", mask) for name, node in nodes.items() if "mask" in node.inputs}
+    as_read = Node.constant(Rounded(mask.value))
+    changed = {name: node.with_constant("mask", as_read) for name, node in nodes.items() if "mask" in node.inputs}
     explained = comparer.compare(candidate, {**nodes, **changed})
     if not explained.agrees:
         return diagnosis
-    inverted = [each.name for each in against.chosen if each.contradicts]
+    inverted = [each.name for each in mask.chosen if each.contradicts]
     name = " and ".join(inverted) if arrays["mask"].name not in inverted else ""
-    mistake = Mistake("mask inverted", "masked", {"mask": called(name)}, changed)
-    return Diagnosis.of(unmodified).with_mistakes((mistake,), explained, nodes, against=against)
+    mistake = Mistake("mask inverted", "masked", {"mask": mask_phrase(name)}, changed)
+    return Diagnosis.of(unmodified).with_mistakes((mistake,), explained, nodes, unconventional_mask=mask)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from attnviz.checks.causes.cause import Mistake, Setting
-from attnviz.checks.causes.table import mistakes_in
+from attnviz.checks.causes import CAUSES
+from attnviz.checks.causes.cause import Mistake, MistakeContext
 from attnviz.checks.explain.comparison import Agreement, Comparer, PassComparison, compared_stages, targets
 from attnviz.checks.explain.diagnosis import Diagnosis, Mistakes
-from attnviz.checks.explain.passes import Node, Nodes, needed
+from attnviz.checks.explain.nodes import Node, Nodes, needed
 from attnviz.checks.explain.prefilter import Prefilter
 from attnviz.checks.read.layouts import score_stages
 from attnviz.checks.read.rounding import Precision
@@ -73,11 +73,11 @@ def _next_mistakes(
     parts = [(part, candidate.trace, candidate.rotation, differs, near.tolerance) for part in range(n_parts)]
     if is_first and failed.issuperset(parts):
         return []
-    setting = Setting(
+    context = MistakeContext(
         candidate.trace, before.nodes, candidate.wrong_masks, {*arrays}, candidate.sizes, first, before.values
     )
     known = {each.stage for each in before.stages[:n_agreeing] if not (each.layout and each.layout.is_averaged)}
-    for part, passes in zip(parts, _passes_to_try(setting, set(targets(first.stage)), known), strict=False):
+    for part, passes in zip(parts, _passes_to_try(context, set(targets(first.stage)), known), strict=False):
         if is_first and part in failed:
             continue
         accepted = [each for each in passes if near.accepts(each[1])]
@@ -111,13 +111,13 @@ _SCORED = ("scaled", "capped", "masked", "attention")  # adjacent stages, in whi
 _BEFORE_SCORES = ("transposed", "bias", "rotation", "positions")  # prefixes of mistakes to pair with those in _SCORED
 
 
-def _passes_to_try(setting: Setting, wanted: set[str], known: set[str]) -> tuple[Iterable[MistakenPass], ...]:
+def _passes_to_try(context: MistakeContext, wanted: set[str], known: set[str]) -> tuple[Iterable[MistakenPass], ...]:
     """The passes with a mistake that may explain the `wanted` stages, in three parts.
 
     First those in which a mistake affects everything after it; then those in which the `known` stages stay right but
     are misread later, as where hooks record what a module returns; then those with two mistakes, which hide each other.
     """
-    nodes, mistakes = setting.nodes, list(mistakes_in(setting))
+    nodes, mistakes = context.nodes, list(CAUSES.mistakes(context))
     unexplained = needed(nodes, wanted, known)
     likely = [each for each in mistakes if not unexplained.isdisjoint(each.nodes)]
     known_only = (each for each in mistakes if known.issuperset(each.nodes))

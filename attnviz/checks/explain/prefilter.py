@@ -19,7 +19,7 @@ from attnviz.checks.explain.comparison import (
     forms_of,
     targets,
 )
-from attnviz.checks.explain.passes import Nodes, evaluated
+from attnviz.checks.explain.nodes import Nodes, evaluated
 from attnviz.checks.read.layouts import score_stages, stages
 from attnviz.checks.read.rounding import FLOAT32, Precision, Rounded
 

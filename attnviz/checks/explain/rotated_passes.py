@@ -35,7 +35,7 @@ def unrotated_candidates(comparer: Comparer, unmodified: UnmodifiedPasses) -> li
     changed = ("q", "k", *score_stages(), *stages_after_scores())
     # coarse numbers may agree by chance with a pass that isn't rotated
     near = unmodified.nearest if comparer.precision.is_fine else unmodified.compared
-    differing = [each.candidate for each in near if each.first and each.first.stage in changed]
+    differing = [each.candidate for each in near if each.first_difference and each.first_difference.stage in changed]
     return [each for each in differing if _lacks_rotation(comparer, each)]
 
 

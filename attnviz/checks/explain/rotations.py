@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.checks.explain.passes import Make, Node, Nodes
+from attnviz.checks.explain.nodes import Make, Node, Nodes
 from attnviz.checks.read.rounding import FLOAT32, Precision, Rounded, applied, spend
 from attnviz.core.operations import rotation as operations
 from attnviz.core.operations.linear import DotProducts

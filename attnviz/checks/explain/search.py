@@ -113,7 +113,7 @@ class PrecisionSearch:
         return likeliest_diagnosis(self.comparer, passes, self.candidates.failed_searches, in_pairs)
 
     def _skipped(self, likeliest: Diagnosis, rotatable: list[Candidate]) -> tuple[SkippedCheck, ...]:
-        first, later = likeliest.first, stages_after_scores()
+        first, later = likeliest.first_difference, stages_after_scores()
         assert first  # or everything would be explained
         is_large = bool(rotatable) and self.unmodified.nearest[0].candidate.n_scores > MAX_SCORES
         skipped = {
@@ -192,7 +192,7 @@ class Search:
         """The unmodified pass that reproduces every array if it was computed in a coarser precision."""
         if self.match:
             return None
-        differing = [each.first for each in self.stored_precisions[-1].unmodified.nearest]
+        differing = [each.first_difference for each in self.stored_precisions[-1].unmodified.nearest]
         if any(each.spread < _SPREAD for each in differing if each):
             return None
         return _first(each.match for each in self.coarser_precisions)
@@ -215,7 +215,7 @@ class Search:
                 return diagnosis
         if self.coarse_match:
             return self.coarse_match
-        first = diagnosis.first
+        first = diagnosis.first_difference
         for each in self.coarser_precisions if first and first.spread >= _SPREAD else ():
             other = (each.match or each.completed_match) if each.precision.slack > 1 else each.diagnosis()
             if other and other.explains_all:
@@ -224,7 +224,7 @@ class Search:
 
     def _within(self, diagnosis: Diagnosis) -> str:
         """The 16-bit format whose rounding would explain a small difference, or ""."""
-        first = diagnosis.first
+        first = diagnosis.first_difference
         if first is None or first.expected is None or first.spread < _SPREAD:
             return ""
         if first.off > _LITTLE * np.abs(first.expected[np.isfinite(first.expected)]).max(initial=0):

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import Comparer, PassComparison, magnitude, rank_of
-from attnviz.checks.explain.passes import Node, nodes_of
+from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.explain.prefilter import ROWS, Prefilter
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.readings import Reading, with_patterned_mask
@@ -72,7 +72,7 @@ def _roughly(candidate: Candidate, comparer: Comparer) -> tuple[tuple[int, int],
 
 def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> PassComparison | None:
     """The pass with the first sliding window, or ALiBi biases, that reproduces every array."""
-    reading, first = unmodified.candidate.reading, unmodified.first
+    reading, first = unmodified.candidate.reading, unmodified.first_difference
     if not reading or first is None or first.stage not in (*score_stages(), *stages_after_scores()):
         return None
     unmodified = comparer.whole(unmodified)

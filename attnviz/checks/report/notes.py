@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from attnviz.checks.explain.explanation import Explanation
-from attnviz.checks.explain.passes import FULLY_MASKED
+from attnviz.checks.explain.nodes import FULLY_MASKED
 from attnviz.checks.explain.rotations import Rotation
 from attnviz.checks.read.layouts import (
     BY_HEADS,
@@ -35,7 +35,7 @@ def questions(explanation: Explanation) -> Iterator[str]:
     reading, rotation = diagnosis.candidate.reading, diagnosis.candidate.rotated_by
     w_q = shortened(arrays["w_q"].name) if "w_q" in arrays else ""
     is_for_halves = bool(w_q) and bool(_HALVES.fullmatch(arrays["w_q"].name))
-    mask = diagnosis.against or (reading and reading.mask)
+    mask = diagnosis.unconventional_mask or (reading and reading.mask)
     for each in mask.chosen if mask else ():
         if each.contradicts:
             meaning = f"mean a {each.true_is} key, unlike in {each.contradicts}"
@@ -56,7 +56,7 @@ def questions(explanation: Explanation) -> Iterator[str]:
             f"Your {w_q} was read as all queries, then all keys, then all values. In GPT-NeoX, BLOOM and "
             "Falcon, which call it so, each head has its own beside each other: is yours of one of these?"
         )
-    first = diagnosis.first
+    first = diagnosis.first_difference
     if first is None or first.shapes or diagnosis.explains_all or explanation.reference:
         return
     if matrix and "x" in arrays and arrays.keys().isdisjoint((*PROJECTIONS, *"qkv")):
@@ -108,7 +108,7 @@ def how_read(explanation: Explanation) -> Iterator[str]:
             lacks = "it isn't in your mask" if mask.wrong else "no mask was in the file"
             yield _INFERRED[mask.inferred].format(lacks=lacks, size=mask.size)
     hides_nothing = not (mask and mask.inferred) and "mask" not in arrays and sizes.get("t", 1) > 1
-    if diagnosis.first is None and rotation and hides_nothing:
+    if diagnosis.first_difference is None and rotation and hides_nothing:
         yield (
             "In your attention every query sees every key; no mask was in the file. A model that writes text hides "
             "later keys: is yours one?"

@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
+from attnviz.checks.causes import CAUSES, cause, code
 from attnviz.checks.causes.cause import WRONG_AXES, Mistake
-from attnviz.checks.causes.table import CAUSES, cause, code
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.explanation import Explanation, explain
 from attnviz.checks.read.files import as_array
@@ -270,10 +270,14 @@ def compare(
     texts, numbers = without_words(arrays)
     explanation = explain(trace, numbers, layer, Conventions(n_heads, orientation, true_is))
     diagnosis, shown = explanation.diagnosis, explanation.trace
-    reading, first = diagnosis.candidate.reading, diagnosis.first
+    reading, first = diagnosis.candidate.reading, diagnosis.first_difference
     skipped = "; ".join(each.value for each in diagnosis.skipped_checks)
     read = [*how_read(explanation)]
-    against = [each for each in (diagnosis.against.chosen if diagnosis.against else ()) if each.contradicts]
+    against = [
+        each
+        for each in (diagnosis.unconventional_mask.chosen if diagnosis.unconventional_mask else ())
+        if each.contradicts
+    ]
     masks = [shortened(each.name) for each in against]
     unless = f"True in your {listed(masks)} means a {against[0].true_is} key" if against else ""
     if trace is None and shown is not None:

@@ -24,7 +24,7 @@ _BIASED = "biases of scores that no mask in the file holds"
 def unexplained(explanation: Explanation) -> list[str]:
     """Sentences for when no mistake explains the numbers."""
     diagnosis = explanation.diagnosis
-    first = diagnosis.first
+    first = diagnosis.first_difference
     if first is None:
         return []
     if first.shapes:
