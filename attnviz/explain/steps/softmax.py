@@ -148,7 +148,7 @@ SOFTMAX = Step(
             ),
         ),
         "attention": (
-            "**Attention weight**: {story}",
+            "**Share**: {story}",
             (
                 Story("“{query}” gives “{key}” {value}, as it is set by hand.", "set"),
                 Story("“{query}” sees no key, so the sink takes all of its row.", "unseeing", of=has("sinks")),
