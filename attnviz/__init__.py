@@ -25,7 +25,7 @@ from attnviz.core.trace import Trace
 if TYPE_CHECKING:
     from attnviz.checks.recording.check import Check, check
     from attnviz.checks.recording.recorded import Recorded, record
-    from attnviz.checks.report.report import Comparison, compare
+    from attnviz.checks.report.compare_arrays import Comparison, compare
     from attnviz.viewer.page import page, show
 
 __version__ = "0.1.0"
@@ -62,10 +62,10 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Comparison": "attnviz.checks.report.report",
+    "Comparison": "attnviz.checks.report.compare_arrays",
     "Check": "attnviz.checks.recording.check",
     "check": "attnviz.checks.recording.check",
-    "compare": "attnviz.checks.report.report",
+    "compare": "attnviz.checks.report.compare_arrays",
     "page": "attnviz.viewer.page",
     "Recorded": "attnviz.checks.recording.recorded",
     "record": "attnviz.checks.recording.recorded",

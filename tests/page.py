@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from attnviz import Settings, trace_of
 from attnviz.contract.article import Article
-from attnviz.contract.reply import ActionsRequest
+from attnviz.contract.request_reply import ActionsRequest
 from attnviz.core.changes import parse_change, split_changes
 from attnviz.examples import EXAMPLES
 from attnviz.scene.actions.session import reply_to

@@ -20,7 +20,7 @@ from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, answer_moment, ans
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, policy
 from attnviz.app.scripts import SCRIPT_PATH, PageScript, answer_script
-from attnviz.classroom import room_route
+from attnviz.classroom import room_routes
 from attnviz.classroom.room_entry import ROOMS
 
 # makes glibc return free memory to the system; other C libraries have no such function
@@ -81,7 +81,7 @@ async def background(work: Coroutine) -> AsyncIterator[None]:
 
 def routes() -> list[BaseRoute]:
     """The routes besides the pages, wherever the app is mounted; none starts a session."""
-    rooms = room_route.routes()  # first: the lessons' route would match /room/moment too
+    rooms = room_routes.routes()  # first: the lessons' route would match /room/moment too
     ours = (
         (SCRIPT_PATH, answer_script, "GET"),
         (ACTIONS_PATH, answer_actions, "POST"),

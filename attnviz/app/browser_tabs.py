@@ -18,13 +18,13 @@ from starlette.responses import PlainTextResponse, Response
 
 from attnviz.app.log import log_bug
 from attnviz.articles.pieces import text
-from attnviz.articles.upload import Reply, reply
+from attnviz.articles.upload_reply import Reply, reply
 from attnviz.checks.uploads import UploadRequest
 from attnviz.checks.uploads import read as read_question
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.http import TooLargeError, json_response, network_of, read_body, refusal
 from attnviz.contract.base import RequestError, received
-from attnviz.contract.reply import ActionsRequest
+from attnviz.contract.request_reply import ActionsRequest
 from attnviz.core.errors import UnexpectedError, guarded
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_FILE_SIZE
 from attnviz.core.trace import Trace

@@ -11,8 +11,8 @@ from attnviz.articles.pieces import door_to
 from attnviz.core.changes import Change
 from attnviz.core.errors import SettingsError
 from attnviz.core.limits import MAX_CHARACTERS
-from attnviz.explain.markup import markdown
-from attnviz.models.byhand import IDEAS, MODEL, A
+from attnviz.explain.styled_text import markdown
+from attnviz.models.induction_byhand import IDEAS, MODEL, A
 from attnviz.scene.actions.messages import option_in
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import of_model

@@ -12,9 +12,9 @@ from attnviz.app.page_scene import PageScene
 from attnviz.articles.evidence import article, doors, measurements
 from attnviz.articles.pieces import STRONGEST, Side, format_number
 from attnviz.contract.article import NumberTable
-from attnviz.explain.markup import markdown
 from attnviz.explain.payload import encoded
 from attnviz.explain.pictures import SHARE
+from attnviz.explain.styled_text import markdown
 
 CELL = (32, 19)  # px
 LETTER, LINE, EDGE = 7, 18, 6  # px: the width of a letter, the height of a line, the room around

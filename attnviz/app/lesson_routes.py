@@ -26,7 +26,7 @@ from attnviz.lessons.talk_request import BrowserRequest, TalkRequest, reply
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse
 from attnviz.scene.document.encoding import to_json
-from attnviz.viewer.site.edition import talk_file
+from attnviz.viewer.site.static_edition import talk_file
 
 MOMENT_PATH = "/moment"
 _LESSON_LANE = ThreadPoolExecutor(1, "moments")  # one at a time: all but the first of a class find a moment cached

@@ -25,7 +25,7 @@ from attnviz.app import streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
 from attnviz.app.streamlit_private import BackMsg
-from attnviz.classroom import room_route
+from attnviz.classroom import room_routes
 from attnviz.viewer.bundle import hash_source
 
 LOCAL = ("localhost", "*.localhost", "*.streamlit.app")  # names that nobody else can point at this machine
@@ -96,8 +96,8 @@ _STREAMLITS = "/_stcore/"
 _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
-_POSTED = (ACTIONS_PATH, ARRAYS_PATH, TALK_PATH, room_route.PATH)
-_ROUTES = (*_POSTED, MOMENT_PATH, room_route.EVENTS_PATH, room_route.MOMENT_PATH)
+_POSTED = (ACTIONS_PATH, ARRAYS_PATH, TALK_PATH, room_routes.PATH)
+_ROUTES = (*_POSTED, MOMENT_PATH, room_routes.EVENTS_PATH, room_routes.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
 _MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}  # redirects of old pages
 # The parameters of the first page. It used to be the walkthrough, so links with any others lead there.

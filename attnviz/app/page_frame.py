@@ -6,7 +6,7 @@ import streamlit as st
 
 from attnviz.app.components import draw_settings
 from attnviz.app.page_scene import PageScene, keep_address
-from attnviz.explain.markup import markdown
+from attnviz.explain.styled_text import markdown
 from attnviz.scene.with_pass import what_if
 
 _STYLE = """

@@ -13,7 +13,7 @@ from attnviz.app.components import draw_article
 from attnviz.app.page_scene import PageScene, SceneSetter
 from attnviz.app.scripts import loader, runs
 from attnviz.articles import worked
-from attnviz.articles.upload import OPEN, OPEN_MODEL, OPEN_PAIR
+from attnviz.articles.upload_reply import OPEN, OPEN_MODEL, OPEN_PAIR
 from attnviz.checks.uploads import EXAMPLES as FILES
 from attnviz.checks.uploads import QUESTIONS, example_file
 from attnviz.classroom.fair_queue import Part

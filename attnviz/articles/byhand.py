@@ -13,10 +13,10 @@ from attnviz.articles.pieces import Door, Side, door_to, matrix
 from attnviz.contract.article import Alternatives, Columns, Heading, Piece, Table
 from attnviz.core.changes import Change
 from attnviz.core.trace import Trace
-from attnviz.explain.markup import Runs, runs
+from attnviz.explain.styled_text import Runs, runs
 from attnviz.explain.wording import counted, share
 from attnviz.models import MODELS
-from attnviz.models.byhand import (
+from attnviz.models.induction_byhand import (
     BLOCKS,
     IDEAS,
     LENGTHS,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.contract.article import Alternative, Block, DoorButton, NumberTable, Paragraph, Piece, TableSide
-from attnviz.explain.markup import Runs, runs
 from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE
+from attnviz.explain.styled_text import Runs, runs
 from attnviz.scene.scene import Scene, parts_for_source
 
 

@@ -12,8 +12,8 @@ from attnviz.core.numerals import digits
 from attnviz.examples import EXAMPLES
 from attnviz.examples.example import Example, Mistake, Side, Variant
 from attnviz.examples.printout import Agreement, Number, PrintOut
-from attnviz.explain.markup import runs
 from attnviz.explain.steps import STEPS, entry, steps_of
+from attnviz.explain.styled_text import runs
 from attnviz.scene.scene import parts_for_source, source_of
 
 

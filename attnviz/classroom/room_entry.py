@@ -24,7 +24,7 @@ def rooms_at(url: str) -> Rooms:
     if not url.startswith(("redis://", "rediss://", "unix://")):
         raise SystemExit(f"ATTNVIZ_ROOMS takes the address of a Redis, as in redis://127.0.0.1:6379; it is {url!r}.")
     try:
-        from attnviz.classroom.shared_rooms import SharedRooms
+        from attnviz.classroom.redis_rooms import SharedRooms
     except ModuleNotFoundError:
         raise SystemExit("ATTNVIZ_ROOMS needs the package redis: pip install 'attnviz[rooms]'.") from None
     return SharedRooms(url)

@@ -16,7 +16,7 @@ from attnviz.contract.article import Article
 from attnviz.contract.base import ORDINALS
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.document import SentDocument
-from attnviz.contract.reply import ActionsRequest, SceneReply
+from attnviz.contract.request_reply import ActionsRequest, SceneReply
 from attnviz.contract.view_params import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL

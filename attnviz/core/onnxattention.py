@@ -8,7 +8,7 @@ import numpy as np
 
 from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import ArrayError
-from attnviz.core.projections import Projections, batch_masks, restrict_mask, visible_keys, with_batch_axes
+from attnviz.core.projected_inputs import Projections, batch_masks, restrict_mask, visible_keys, with_batch_axes
 from attnviz.core.trace import Trace
 
 _STAGES = (("scaled",), ("capped", "scaled"), ("masked",), ("attention",))

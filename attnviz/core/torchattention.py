@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.projections import (
+from attnviz.core.projected_inputs import (
     Projections,
     Tokens,
     batch_masks,

@@ -9,8 +9,8 @@ from attnviz.examples.algorithm3 import EXAMPLE as ALGORITHM3
 from attnviz.examples.example import Example
 from attnviz.examples.masked import EXAMPLE as MASKED
 from attnviz.examples.onehot import EXAMPLE as ONEHOT
+from attnviz.examples.self_attention_variants import EXAMPLE as THREEWAYS
 from attnviz.examples.sevensteps import EXAMPLE as SEVENSTEPS
-from attnviz.examples.threeways import EXAMPLE as THREEWAYS
 
 EXAMPLES: dict[str, Example] = {each.id: each for each in (ONEHOT, MASKED, THREEWAYS, SEVENSTEPS, ALGORITHM3)}
 """The worked examples by the number of their notebook, "000" to "004"."""

@@ -16,12 +16,12 @@ from attnviz.contract.stages import Band, Matrix, Source
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.markup import Runs, runs
 from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import BAND_TEXTS, ENTERING, entry, stories_of, symbol
 from attnviz.explain.steps.scaling import is_unscaled, scale_in_words
 from attnviz.explain.steps.tokens import TOKENS
 from attnviz.explain.story import Story, selection_story, several_heads
+from attnviz.explain.styled_text import Runs, runs
 
 _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 

@@ -15,8 +15,8 @@ from attnviz.contract.stages import RuleArray, RuleLine, RuleNumbers, RuleShape,
 from attnviz.core.operations.rule import Rule, Slot
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.microgpt_script import names_in_microgpt
 from attnviz.explain.one_word import bands, formula, marks, page, sources
+from attnviz.explain.pass_as_microgpt import names_in_microgpt
 from attnviz.explain.pictures import pictures
 from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import AXES, entry, steps_of, stories_of, symbol

@@ -17,7 +17,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.one_word import is_product
 from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import entry
-from attnviz.explain.steps.output import adds_up
+from attnviz.explain.steps.output_projection import adds_up
 
 # Red, green and blue, laid over the page the more strongly the larger a number is. Colour-blind eyes tell them, and the
 # four roles in `.streamlit/config.toml`, apart (Okabe and Ito 2008).

@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Literal
 
 from attnviz.core.trace import Layer, Trace
-from attnviz.explain.markup import Runs, runs
 from attnviz.explain.story import Condition, Story, always, renamed, unless
+from attnviz.explain.styled_text import Runs, runs
 
 Role = Literal["q", "k", "v", "output", ""]
 

@@ -14,7 +14,7 @@ import numpy as np
 from attnviz.analysis.sweep import sweep
 from attnviz.contract.lesson import LessonRuns, NumberLink
 from attnviz.core.numerals import digits, short
-from attnviz.explain.markup import runs
+from attnviz.explain.styled_text import runs
 from attnviz.explain.wording import percent
 from attnviz.lessons.cell_reference import PATTERN, LessonError, Passes, Reference, find
 from attnviz.lessons.figures import figure

@@ -7,7 +7,7 @@
 'animal'
 """
 
-from attnviz.models import byhand
+from attnviz.models import induction_byhand
 from attnviz.models.model import Built, PickableModel
 from attnviz.models.recipes import RECIPES
 from attnviz.models.statefile import microgpt
@@ -18,7 +18,7 @@ MODELS: dict[str, PickableModel] = {
     "who-is-it": TrainedModel(RECIPES["who-is-it"]),
     "mirror": TrainedModel(RECIPES["mirror"]),
     "recall": TrainedModel(RECIPES["recall"]),
-    "by-hand": Built(byhand.MODEL),
+    "by-hand": Built(induction_byhand.MODEL),
     "at-it": TrainedModel(RECIPES["at-it"]),
     "short-cut": TrainedModel(RECIPES["short-cut"]),
 }

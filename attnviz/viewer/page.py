@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 
 from attnviz.checks.recording.recorded import Recorded, pass_of
-from attnviz.checks.report.report import Comparison
+from attnviz.checks.report.compare_arrays import Comparison
 from attnviz.checks.uploads import UserStages
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace

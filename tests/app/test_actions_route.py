@@ -20,7 +20,7 @@ from test_viewer import JSON, MEANT
 from attnviz.app import browser_tabs, page_scene, streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, MAX_ACTIONS_BYTES, MAX_WAIT_SECONDS
 from attnviz.contract.base import RequestError, received
-from attnviz.contract.reply import MAX_ACTIONS, ActionsRequest
+from attnviz.contract.request_reply import MAX_ACTIONS, ActionsRequest
 from attnviz.scene.actions.session import ACTION_NAMES
 from attnviz.scene.document import pass_cache
 from attnviz.scene.document.reply import PARTS

@@ -26,7 +26,7 @@ from attnviz.app.middleware import (
     same_origin,
 )
 from attnviz.app.scripts import PageScript
-from attnviz.classroom import room_route
+from attnviz.classroom import room_routes
 from attnviz.viewer.script import SCRIPTS
 
 SHUT = [
@@ -163,9 +163,9 @@ BEHIND = {
     "/arrays": (browser_tabs, "_comparison"),
     "/talk": (lesson_routes, "reply"),
     "/moment?lesson=masks&moment=1": (lesson_routes, "_compressed_moment"),
-    "/room?room=ABCDEF": (room_route.ROOMS, "find"),
-    "/room/moment": (room_route, "room_of_seat"),
-    "/room/events": (room_route, "room_of_seat"),
+    "/room?room=ABCDEF": (room_routes.ROOMS, "find"),
+    "/room/moment": (room_routes, "room_of_seat"),
+    "/room/events": (room_routes, "room_of_seat"),
     "/viewer/a-b.js": (scripts, "SCRIPTS"),
 }
 """What is called behind each route of ours."""

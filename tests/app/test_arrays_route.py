@@ -18,8 +18,8 @@ from test_microgpt import own as own_microgpt
 
 from attnviz import UnexpectedError, attend, compare
 from attnviz.app import browser_tabs, sections
-from attnviz.articles.upload import OPEN_MODEL, Reply
-from attnviz.checks.report import report
+from attnviz.articles.upload_reply import OPEN_MODEL, Reply
+from attnviz.checks.report import compare_arrays
 from attnviz.checks.uploads import QUESTIONS
 from attnviz.core.limits import MAX_FILE_BYTES
 from attnviz.core.parameters import Parameters
@@ -269,7 +269,7 @@ def test_a_bug_of_ours_is_a_sentence_on_the_page_and_a_line_in_the_log(tab, capl
     def examined(*_):
         raise KeyError(MARKER)
 
-    monkeypatch.setattr(report, "explain", examined)
+    monkeypatch.setattr(compare_arrays, "explain", examined)
     monkeypatch.setattr(statefile, "matrices", examined)
     arrays = {MARKER: np.eye(3), "x": np.eye(3)}
     with pytest.raises(UnexpectedError, match=BUG) as raised:

@@ -8,9 +8,9 @@ from page import ROOT, article, components, opened, quiet, scene_of, sends, text
 
 from attnviz.articles.byhand import PARTS
 from attnviz.core.changes import Change, format_changes
-from attnviz.explain.markup import runs
+from attnviz.explain.styled_text import runs
 from attnviz.models import MODELS
-from attnviz.models.byhand import IDEAS, MODEL, N_PLACES, outcomes, waves
+from attnviz.models.induction_byhand import IDEAS, MODEL, N_PLACES, outcomes, waves
 from attnviz.models.training import forward_batch, stages_for
 from attnviz.scene.scene import OWN
 

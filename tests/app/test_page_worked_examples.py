@@ -10,8 +10,8 @@ import pytest
 from page import ROOT, article, components, opened, pieces_in, scene_of, sends, texts, worded
 
 from attnviz.examples import EXAMPLES
-from attnviz.explain.markup import runs
 from attnviz.explain.steps import steps_of
+from attnviz.explain.styled_text import runs
 from attnviz.scene.scene import Scene
 from attnviz.scene.with_pass import resolve
 

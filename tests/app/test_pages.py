@@ -27,8 +27,8 @@ from test_scene import PARAMETERS, WRITTEN
 
 from attnviz import Settings, trace_of
 from attnviz.app import sections
-from attnviz.explain.markup import runs
 from attnviz.explain.steps import STEPS, find
+from attnviz.explain.styled_text import runs
 from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import OWN, Scene

@@ -9,7 +9,7 @@ import pytest
 from implementations import softmax
 
 from attnviz import Settings, trace_of
-from attnviz.articles.upload import reply
+from attnviz.articles.upload_reply import reply
 from attnviz.checks.uploads import QUESTIONS, SHOWN, UploadRequest, compared
 from attnviz.core.errors import OwnArraysError
 from attnviz.explain import export

@@ -20,7 +20,7 @@ from attnviz.classroom.commands import Place, Takes, read, to_json
 from attnviz.classroom.http import TokenBuckets, network_of
 from attnviz.classroom.questions import moment_at, place_in
 from attnviz.classroom.room import ANSWER_SECONDS, OFFER_SECONDS, SECONDS, Room, RoomError
-from attnviz.classroom.room_route import is_right
+from attnviz.classroom.room_routes import is_right
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Fill
 

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from attnviz.explain.markup import markdown
+from attnviz.explain.styled_text import markdown
 
 WORDS = [
     *("www.evil.example", "WWW.Evil.Example", "(www.1x.de)", "wwww.x.y", "http://x.y", "https://1", "ftp://a.b"),

@@ -18,7 +18,7 @@ from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.examples import EXAMPLES
-from attnviz.explain import export, microgpt_script
+from attnviz.explain import export, pass_as_microgpt
 from attnviz.explain.export import torch_script
 from attnviz.models import MODELS
 
@@ -326,7 +326,7 @@ def test_no_torch_script_for_other_steps():
 )
 def test_no_microgpt_script_for_other_passes(stage, operation):
     trace = MODELS["microgpt"].at(0).trace("ada")
-    assert microgpt_script.script(trace)
-    assert microgpt_script.script(planted(trace, stage, operation)) is None
-    assert microgpt_script.script(trace.with_change("mask", (0, 1), 1.0)) is None
-    assert microgpt_script.script(trace.with_change("scores", (0, 1, 1), 1.0)) is None
+    assert pass_as_microgpt.script(trace)
+    assert pass_as_microgpt.script(planted(trace, stage, operation)) is None
+    assert pass_as_microgpt.script(trace.with_change("mask", (0, 1), 1.0)) is None
+    assert pass_as_microgpt.script(trace.with_change("scores", (0, 1, 1), 1.0)) is None

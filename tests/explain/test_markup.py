@@ -19,8 +19,8 @@ from tab import expect
 
 from attnviz import Settings, trace_of
 from attnviz.explain import export
-from attnviz.explain.markup import STYLES, WORD_JOINER, coloured, markdown, runs
 from attnviz.explain.steps import STEPS, steps_of
+from attnviz.explain.styled_text import STYLES, WORD_JOINER, coloured, markdown, runs
 from attnviz.explain.wording import counted, percent, precise
 
 

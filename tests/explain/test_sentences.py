@@ -25,7 +25,7 @@ from attnviz.core.graph import ancestors
 from attnviz.core.operations.linear import Addition
 from attnviz.core.selection import Selection
 from attnviz.core.stage import split_layer
-from attnviz.explain import markup
+from attnviz.explain import styled_text
 from attnviz.explain.step import sections_of
 from attnviz.explain.steps import BAND_TEXTS, ENTRIES, entry, steps_of, stories_of
 
@@ -402,7 +402,7 @@ def plain_text(section, layer):
     """A section without its formulas and stories."""
     entries = ENTRIES | {name: entry(full) for name, full in layer.names.items()}
     written = section.text(layer.trace, entries) if callable(section.text) else section.text
-    found = markup.runs(written.replace("{unit}", "word")) if isinstance(written, str) else written
+    found = styled_text.runs(written.replace("{unit}", "word")) if isinstance(written, str) else written
     return "".join(text for style, text in found if style not in ("math", "story", "code"))
 
 

@@ -30,7 +30,7 @@ from attnviz.models import MODELS, statefile
 from attnviz.models.model import Built
 from attnviz.scene.scene import Scene
 from attnviz.scene.with_pass import SceneWithPass
-from attnviz.viewer.site.edition import name_pages
+from attnviz.viewer.site.static_edition import name_pages
 
 pytestmark = pytest.mark.filterwarnings("ignore:A page of")
 _DOCUMENT = re.compile(r'<script type="application/json" id="(?:document|given)">(.*?)</script>', re.DOTALL)

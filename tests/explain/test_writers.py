@@ -15,8 +15,8 @@ from test_microgpt import own
 
 from attnviz.analysis import stream
 from attnviz.models import MODELS, statefile
-from attnviz.scene.document import continuing
-from attnviz.scene.document.continuing import writers_data
+from attnviz.scene.document import continuing_text
+from attnviz.scene.document.continuing_text import writers_data
 from attnviz.scene.scene import FIRST_VISIT, of_model
 from attnviz.scene.with_pass import resolve
 
@@ -91,7 +91,7 @@ def test_writers_sum_to_the_logit(name):
     for writer, row in zip(data.writers, values, strict=True):
         assert row == pytest.approx(written_by(trace, writer.cell) @ trace["w_u"].value, abs=1e-12)
     heads = values[[writer.is_head for writer in data.writers]]
-    by_key = continuing.by_key(trace)
+    by_key = continuing_text.by_key(trace)
     most = read(data.by_key.values, len(heads), n_answers)
     for (head, answer), key in np.ndenumerate(data.by_key.places):
         assert most[head, answer] == by_key[head, key, answer]

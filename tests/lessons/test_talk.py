@@ -17,7 +17,7 @@ from attnviz.core.limits import MAX_TALK_BYTES
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, lesson_as_talk, read, read_json, talk_moment, write
-from attnviz.viewer.site.edition import talk_pages
+from attnviz.viewer.site.static_edition import talk_pages
 
 CAT = "sentence=the+cat+sat&heads=1&view=sheet"
 

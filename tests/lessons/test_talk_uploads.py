@@ -25,7 +25,7 @@ from attnviz.models import MODELS, statefile
 from attnviz.models.model import Built
 from attnviz.scene.actions.session import Session
 from attnviz.scene.scene import FIRST_VISIT, OWN_MODEL, OWN_PARAMETERS, Scene
-from attnviz.viewer.site.edition import talk_file
+from attnviz.viewer.site.static_edition import talk_file
 
 
 def npz(arrays):

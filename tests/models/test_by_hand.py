@@ -8,7 +8,7 @@ import pytest
 from test_layered import dot, softmax
 
 from attnviz.core.changes import Change, format_changes, split_changes
-from attnviz.models.byhand import (
+from attnviz.models.induction_byhand import (
     BLOCKS,
     IDEAS,
     LENGTHS,

@@ -20,7 +20,7 @@ from attnviz.models import MODELS
 from attnviz.models.continuation import SAMPLING_CHOICES, Sampling, filtered_probabilities, sample_texts, sample_token
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.document.continuing import next_token
+from attnviz.scene.document.continuing_text import next_token
 from attnviz.scene.scene import of_model
 from attnviz.scene.with_pass import resolve
 

@@ -17,7 +17,7 @@ from page import ROOT
 
 from attnviz.core.changes import Change
 from attnviz.core.errors import OwnArraysError, SettingsError
-from attnviz.explain import microgpt_script
+from attnviz.explain import pass_as_microgpt
 from attnviz.models import MODELS, microgpt, statefile
 from attnviz.models.continuation import Sampling, sample_texts
 from attnviz.models.model import Built
@@ -27,7 +27,7 @@ from attnviz.models.trained import measure_parts, measures
 from attnviz.models.training import batches, forward_batch, recorded_parts, stages_for, without_head, without_part
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
-from attnviz.scene.document.continuing import next_token
+from attnviz.scene.document.continuing_text import next_token
 from attnviz.scene.scene import OWN_MODEL, Scene
 
 MODEL, TASK = MODELS["microgpt"].at(0), MICROGPT.task
@@ -209,9 +209,9 @@ def test_own_microgpt_round_trips(tmp_path):
 
 def ran(trace, folder):
     """What the pass prints in microgpt's own Python: in a process that imports no package."""
-    (folder / microgpt_script.NAME).write_bytes(microgpt_script.numbers(trace))
+    (folder / pass_as_microgpt.NAME).write_bytes(pass_as_microgpt.numbers(trace))
     done = subprocess.run(
-        [sys.executable, "-I", "-c", microgpt_script.script(trace)], cwd=folder, capture_output=True, text=True
+        [sys.executable, "-I", "-c", pass_as_microgpt.script(trace)], cwd=folder, capture_output=True, text=True
     )
     assert not done.stderr
     return done.stdout
@@ -251,9 +251,9 @@ def test_mistakes_are_found(mistakes, tmp_path, monkeypatch):
     """In this process: `ran` has shown that the script needs no package."""
     monkeypatch.chdir(tmp_path)
     trace = model_of(own()).trace("zyxxé")
-    (tmp_path / microgpt_script.NAME).write_bytes(microgpt_script.numbers(trace))
+    (tmp_path / pass_as_microgpt.NAME).write_bytes(pass_as_microgpt.numbers(trace))
     for right, wrong in mistakes:
-        planted = microgpt_script.script(trace)
+        planted = pass_as_microgpt.script(trace)
         assert right in planted, right
         with redirect_stdout(io.StringIO()) as printed, suppress(Exception):
             exec(planted.replace(right, wrong, 1), {"__name__": "__main__"})
@@ -443,7 +443,7 @@ def test_too_large_file_is_refused(tmp_path):
 
 
 TRACE = statefile.read(json.dumps(own()).encode()).trace("zyxxé")
-SCRIPT = microgpt_script.script(TRACE)
+SCRIPT = pass_as_microgpt.script(TRACE)
 
 
 def watched(names):

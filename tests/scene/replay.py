@@ -10,7 +10,7 @@ RECORD = json.loads((Path(__file__).parents[1] / "data" / "replay.json").read_te
 
 def replayed():
     """The answers to what is in the record."""
-    from attnviz.contract.reply import ActionsRequest
+    from attnviz.contract.request_reply import ActionsRequest
     from attnviz.scene.actions.session import Session, reply_to
     from attnviz.scene.scene import FIRST_VISIT
 

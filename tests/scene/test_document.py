@@ -20,7 +20,7 @@ from passes import TRACES
 from attnviz import Settings, trace_of
 from attnviz.analysis.gradients import gradients
 from attnviz.contract.document import Document
-from attnviz.contract.reply import SceneReply
+from attnviz.contract.request_reply import SceneReply
 from attnviz.contract.typescript import generated, structs_of
 from attnviz.core.changes import Change
 from attnviz.core.stage import name_in_layer, split_layer

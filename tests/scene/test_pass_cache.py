@@ -20,7 +20,7 @@ from attnviz.explain.steps import nearest, steps_of
 from attnviz.models import MODELS
 from attnviz.models.continuation import Sampling
 from attnviz.scene.address import parse
-from attnviz.scene.document import continuing
+from attnviz.scene.document import continuing_text
 from attnviz.scene.document.document import body, document_json
 from attnviz.scene.document.encoding import template_of
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, pass_key
@@ -93,7 +93,7 @@ def test_a_document_is_made_once_for_all_who_request_it(monkeypatch):
     first = sent(cache, WRITER)
     drawn = sent(cache, replace(WRITER, drawing=Sampling(seed=3)))
     assert json.loads(drawn)["next"]["drawing"]["seed"] == 3
-    monkeypatch.setattr(continuing, "writers_data", None)
+    monkeypatch.setattr(continuing_text, "writers_data", None)
     assert sent(cache, WRITER) == first
     with pytest.raises(TypeError):
         sent(cache, replace(WRITER, drawing=Sampling(seed=4)))

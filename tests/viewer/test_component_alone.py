@@ -7,7 +7,7 @@ from needs import in_page
 from tab import becomes, expect, parameters, step_is
 
 from attnviz.contract.base import received
-from attnviz.contract.reply import ActionsRequest
+from attnviz.contract.request_reply import ActionsRequest
 from attnviz.explain import export
 from attnviz.scene.actions.session import Session, reply_to
 

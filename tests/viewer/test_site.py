@@ -22,7 +22,7 @@ from attnviz.lessons.questions.numbers import Number
 from attnviz.lessons.talk import Talk, TalkMoment, write
 from attnviz.models import MODELS
 from attnviz.viewer.site.__main__ import main
-from attnviz.viewer.site.edition import (
+from attnviz.viewer.site.static_edition import (
     MOST_NUMBERS,
     NAMES,
     lesson_page_name,

@@ -10,7 +10,7 @@ from attnviz.checks.causes.cause import Mistake
 from attnviz.checks.explain.candidates import Candidate
 from attnviz.checks.explain.comparison import Agreement, Agreements, PassComparison, first_differing, magnitude, rank_of
 from attnviz.checks.explain.nodes import FULLY_MASKED, Nodes
-from attnviz.checks.explain.rotated_passes import MAX_ROTATED
+from attnviz.checks.explain.rotation_search import MAX_ROTATED
 from attnviz.checks.explain.unmodified_passes import MAX_CANDIDATES
 from attnviz.checks.read.masks import MaskReading
 from attnviz.checks.read.rounding import Precision

@@ -12,8 +12,8 @@ import numpy as np
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import Comparer, PassComparison
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
-from attnviz.checks.explain.mistaken_passes import likeliest_diagnosis, may_pair
-from attnviz.checks.explain.rotated_passes import (
+from attnviz.checks.explain.mistake_search import likeliest_diagnosis, may_pair
+from attnviz.checks.explain.rotation_search import (
     MAX_SCORES,
     likeliest_rotated,
     rotatable_candidates,

@@ -13,7 +13,7 @@ import numpy as np
 
 from attnviz.checks.recording.modules import COMPUTED, AttentionModule, array_of, attention_modules
 from attnviz.checks.recording.recorded import record
-from attnviz.checks.report.report import Comparison, compare
+from attnviz.checks.report.compare_arrays import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.trace import Trace
 

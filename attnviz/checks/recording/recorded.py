@@ -15,7 +15,7 @@ from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
 from attnviz.checks.recording.modules import AttentionModule, Call, array_of, attention_modules
-from attnviz.checks.report.report import ARRAYS_TO_SEND, compare
+from attnviz.checks.report.compare_arrays import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace

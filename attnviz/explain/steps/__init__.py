@@ -15,13 +15,13 @@ from attnviz.explain.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATE
 from attnviz.explain.steps.mask import MASK
 from attnviz.explain.steps.mlp import MLP, MLP_RESIDUAL, NEURONS, RESIDUAL
 from attnviz.explain.steps.norms import ATTN_NORM, INPUT_NORM, MLP_NORM, QK_NORM
-from attnviz.explain.steps.output import CONCATENATION, OUTPUT
+from attnviz.explain.steps.output_projection import CONCATENATION, OUTPUT
 from attnviz.explain.steps.projections import PROJECTIONS
-from attnviz.explain.steps.question import QUESTION
 from attnviz.explain.steps.rotation import ROTATION
 from attnviz.explain.steps.scaling import ALIBI, SCALING, SOFTCAP
 from attnviz.explain.steps.scores import SCORES
 from attnviz.explain.steps.softmax import SOFTMAX
+from attnviz.explain.steps.start import QUESTION
 from attnviz.explain.steps.tokens import POSITIONS, TOKENS
 from attnviz.explain.steps.weighted_sum import BLOCKS, WEIGHTED_SUM
 from attnviz.explain.story import Story, applicable

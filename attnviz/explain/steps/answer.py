@@ -4,9 +4,8 @@ import numpy as np
 
 from attnviz.core.stage import name_in_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.markup import Runs, runs
 from attnviz.explain.step import Entries, Entry, Section, Step, Term, either
-from attnviz.explain.steps.output import adds_up, is_set_by_hand
+from attnviz.explain.steps.output_projection import adds_up, is_set_by_hand
 from attnviz.explain.story import (
     LARGEST_PART,
     PARTS,
@@ -19,6 +18,7 @@ from attnviz.explain.story import (
     of_model,
     selection_story,
 )
+from attnviz.explain.styled_text import Runs, runs
 from attnviz.explain.wording import counted, percent
 from attnviz.models.task import most_probable
 

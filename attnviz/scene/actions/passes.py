@@ -26,7 +26,7 @@ from attnviz.scene.actions.messages import (
 )
 from attnviz.scene.address import drawing_in
 from attnviz.scene.compare import pairs_of
-from attnviz.scene.document.continuing import can_continue, next_token
+from attnviz.scene.document.continuing_text import can_continue, next_token
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.reading import without_end, without_last_token
 from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other

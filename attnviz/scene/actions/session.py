@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.analysis.audit import Audit
-from attnviz.contract.reply import ActionsRequest
+from attnviz.contract.request_reply import ActionsRequest
 from attnviz.scene.actions.messages import ActionResult, Resolve
 from attnviz.scene.actions.passes import ACTIONS_ON_PASSES, ACTIONS_TO_NEW_PASSES
 from attnviz.scene.actions.settings import ACTIONS_ON_SETTINGS, allowed_actions

@@ -6,14 +6,14 @@ from typing import TypeVar
 
 from msgspec import UNSET
 
-from attnviz.contract import reply as contract
+from attnviz.contract import request_reply as contract
 from attnviz.core.coerce import allowed, is_applicable
 from attnviz.core.integer_example import INTEGER_EXAMPLE, suits_integer_example
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.masks import has_global_layer
 from attnviz.core.settings import OPTIONS
 from attnviz.explain.glossary import explained
-from attnviz.explain.markup import runs
+from attnviz.explain.styled_text import runs
 from attnviz.models import MODELS
 from attnviz.models.model import PickableModel
 from attnviz.scene.reading import has_options

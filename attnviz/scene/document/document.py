@@ -30,7 +30,7 @@ from attnviz.explain.steps import steps_of
 from attnviz.explain.wording import setting
 from attnviz.models.model import Model
 from attnviz.scene.compare import other_pass, pairs_of
-from attnviz.scene.document.continuing import next_data
+from attnviz.scene.document.continuing_text import next_data
 from attnviz.scene.document.encoding import Json, parameters_of, template_of, to_json
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, n_bytes_of, pass_key
 from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from typing import get_args
 
 from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
-from attnviz.contract import reply as contract
+from attnviz.contract import request_reply as contract
 from attnviz.core.trace import Trace, cached_on_trace
-from attnviz.explain import microgpt_script
+from attnviz.explain import pass_as_microgpt
 from attnviz.explain.change_sentences import described
 from attnviz.explain.export import script, torch_script
-from attnviz.explain.markup import coloured
+from attnviz.explain.styled_text import coloured
 from attnviz.explain.wording import counted
 from attnviz.scene.address import PARAMETERS, VIEWERS, query
 from attnviz.scene.document.controls import settings
@@ -119,7 +119,9 @@ def _part(
 
 
 def _program(trace: Trace) -> contract.Program:
-    torch, micro = torch_script(trace), microgpt_script.script(trace)
-    numbers = contract.File(name=microgpt_script.NAME, text=microgpt_script.numbers(trace).decode()) if micro else None
+    torch, micro = torch_script(trace), pass_as_microgpt.script(trace)
+    numbers = (
+        contract.File(name=pass_as_microgpt.NAME, text=pass_as_microgpt.numbers(trace).decode()) if micro else None
+    )
     others = {"torch": torch and coloured(torch), "microgpt": micro and coloured(micro), "file": numbers}
     return contract.Program(runs=coloured(script(trace)), **others)

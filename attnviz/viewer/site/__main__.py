@@ -7,8 +7,8 @@ from pathlib import Path
 
 from attnviz.core.errors import UnexpectedError, guarded
 from attnviz.lessons.talk import Talk, TalkError, read
-from attnviz.viewer.site.edition import write
 from attnviz.viewer.site.page import INDEX
+from attnviz.viewer.site.static_edition import write
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -62,7 +62,7 @@ def redis(tmp_path):
 @contextlib.asynccontextmanager
 async def process(redis):
     """The rooms of one process, until the end of the block: then it is lost."""
-    from attnviz.classroom.shared_rooms import SharedRooms
+    from attnviz.classroom.redis_rooms import SharedRooms
 
     rooms = SharedRooms(redis.url)
     sweeping = asyncio.create_task(rooms.run())

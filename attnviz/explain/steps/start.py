@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 
 from attnviz.core.trace import Trace
-from attnviz.explain.markup import Runs, runs
 from attnviz.explain.step import Entries, Section, Step
 from attnviz.explain.story import Story, always, both, of_model, origin, selection_story, unless
+from attnviz.explain.styled_text import Runs, runs
 
 MAX_QUOTED_WORDS = 16  # the most words of a sentence that a heading quotes
 _REPEATED = re.compile(r" \(\d+\)$")

@@ -20,14 +20,14 @@ from patience import PATIENCE_SECONDS
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from attnviz.classroom import room_entry, room_route, rooms
+from attnviz.classroom import room_entry, room_routes, rooms
 from attnviz.classroom.codes import LETTERS
 from attnviz.classroom.commands import Join, Place
 from attnviz.classroom.fair_queue import FairQueue, Usage
 from attnviz.classroom.http import TokenBuckets
 from attnviz.classroom.room import MAX_COMMANDS
 from attnviz.classroom.room_entry import ROOMS
-from attnviz.classroom.room_route import stream
+from attnviz.classroom.room_routes import stream
 from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
 from attnviz.contract.lesson import Moment
 from attnviz.lessons.lesson import LESSONS
@@ -618,15 +618,15 @@ async def test_a_room_waits_for_no_more_than_one_piece_of_another_rooms_work(mon
         done.append(at)
         return Place(at)
 
-    monkeypatch.setattr(room_route, "place_in", place)
-    monkeypatch.setattr(room_route, "_LANE", FairQueue("test"))
+    monkeypatch.setattr(room_routes, "place_in", place)
+    monkeypatch.setattr(room_routes, "_LANE", FairQueue("test"))
     hostile = [await data("", do="make") for _ in range(2)]
     made = await data("", do="make")
     moves = [asyncio.create_task(move(each, "long")) for each in hostile * 4]
     await asyncio.sleep(0.01)
     led = asyncio.create_task(move(made, "mine"))
     await asyncio.sleep(0.01)
-    monkeypatch.setattr(room_route._LANE, "_usage", used := Usage())
+    monkeypatch.setattr(room_routes._LANE, "_usage", used := Usage())
     for each in hostile:
         used.add((each["code"], ""), 1.0, time.perf_counter())
     may_go_on.set()
