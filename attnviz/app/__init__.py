@@ -1,1 +1,1 @@
-"""The only package that knows Streamlit: the store, the parts of pages, routes, middleware and the command."""
+"""The only package that knows Streamlit: page scenes, the parts of pages, routes, middleware and the command."""

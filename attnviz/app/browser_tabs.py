@@ -1,5 +1,5 @@
 """Open tabs, and the routes that change one without a run of its page: actions done in its viewer, and uploaded files.
-Audits, comparisons, flips and microgpt's names take seconds of processor, so they queue for `LONG_WORK`.
+Audits, comparisons, flips and microgpt's names take up to seconds of processor, so they queue for `LONG_WORK`.
 """
 
 import asyncio

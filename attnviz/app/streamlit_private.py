@@ -1,4 +1,4 @@
-"""All private names of Streamlit that attnviz uses, and the parts of its pages that `frame` and the browser's
+"""All private names of Streamlit that attnviz uses, and the parts of its pages that `page_frame` and the browser's
 `streamlit.js` rely on. An upgrade may remove any; `tests/app/test_streamlit_private.py` and
 `tests/browser/test_browser.py` report those that are gone.
 """

@@ -127,7 +127,7 @@ def test_a_pass_that_many_open_is_recomputed_once(monkeypatch):
 
 
 def test_a_planted_mistake_is_named_on_the_page(monkeypatch):
-    """`test_a_planted_mistake_is_found_and_named` plants others."""
+    """`tests/analysis/test_audit.py::test_planted_mistake_is_named` plants others."""
     monkeypatch.setattr(WeightedSum, "compute", lambda self, attention, v: attention[..., :-1] @ v[..., :-1, :])
     monkeypatch.setattr(page_scene, "PASS_CACHE", PassCache())
     at = opened(AUDIT, sentence=SENTENCE)

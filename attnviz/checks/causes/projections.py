@@ -198,7 +198,7 @@ _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 
 @CAUSES.add("the axes of {array} are {theirs}; expected ({expected})", "", "")
 def axes_in_another_order(context: MistakeContext) -> Iterator[Change]:
-    return iter(())  # found by permuting the arrays themselves, in `explanation`
+    return iter(())  # found by permuting the arrays themselves, in `axis_orders`
 
 
 @CAUSES.add(

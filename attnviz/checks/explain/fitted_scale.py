@@ -1,4 +1,4 @@
-"""Fit: the scale or the cap that brings our scores nearest to the user's, found from scores or attention weights."""
+"""Fitted scale: the scale or cap that brings our scores nearest to the user's, from scores or attention weights."""
 
 from __future__ import annotations
 

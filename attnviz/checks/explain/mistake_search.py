@@ -1,4 +1,4 @@
-"""Mistaken passes: mistakes tried where a pass first differs from the arrays, one at a time, then in pairs."""
+"""Mistake search: mistakes tried where a pass first differs from the arrays, one at a time, then in pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rotated passes: rotations (RoPE) of the unmodified passes that the arrays don't tell, known ones and fitted ones."""
+"""Rotation search: rotations (RoPE) of the unmodified passes that the arrays don't tell, known ones and fitted ones."""
 
 from __future__ import annotations
 

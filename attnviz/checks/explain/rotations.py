@@ -91,7 +91,7 @@ def nodes_of_each(rotations: Sequence[Rotation], nodes: Nodes) -> dict[str, Node
 
 @lru_cache(maxsize=4)  # queries and keys are turned alike
 def _tables(rotation: Rotation, n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """For each number of n rows of d its cosine, the sine that its partner is added with, and this partner."""
+    """The cosine and the signed sine of each position and dimension, and the partner of each dimension."""
     n_pairs = rotation.n_rotated // 2
     first = np.arange(n_pairs) if rotation.is_in_halves else 2 * np.arange(n_pairs)
     second = first + (n_pairs if rotation.is_in_halves else 1)

@@ -20,9 +20,6 @@ from attnviz.core.operations.operation import Derivatives, Index, Lines, Operand
 from attnviz.core.operations.rule import AxesAndShape, Input, Line, Rule, Slot, Variant
 from attnviz.core.terms import rounding_of
 
-MOST_IN_EXP = 700.0
-"""From 710 on exp overflows."""
-
 
 @dataclass(frozen=True)
 class Running:

@@ -69,7 +69,7 @@ def reply(
     arrival: int = 0,
     templates: Collection[str] = (),
 ) -> bytes:
-    """The reply for a scene with its pass, as `contract.reply` declares it; a pure function of its arguments.
+    """The reply for a scene with its pass, as `contract.request_reply` declares it; a pure function of its arguments.
 
     `number` is larger than that of every earlier reply to the tab; `arrival` changes whenever the viewer should move to
     the scene's selection instead of keeping its own; `templates` are the names of those whose parts the browser has.
