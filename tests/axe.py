@@ -11,7 +11,7 @@ from needs import in_page
 from tab import frames
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text("utf-8")
-PAGES = {"light": "rgb(255, 255, 255)", "dark": "rgb(16, 20, 27)"}
+PAGES = {"light": "rgb(255, 254, 251)", "dark": "rgb(21, 22, 26)"}
 """The colours of the page, as `.streamlit/config.toml` has them."""
 
 _RULES = {

@@ -8,8 +8,6 @@ from needs import in_page
 from page import ROOT, settings_of
 
 THEMES = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text("utf-8"))["theme"]
-YELLOW = {"light": "#fffae5", "dark": "#302917"}
-"""What Streamlit 1.67 makes of a theme for the box of a warning."""
 PAGE = in_page("settings.html")
 OWN = {"sentence": "the cat sat"}
 MODEL = {"model": "who-is-it"}
@@ -26,7 +24,7 @@ def coloured(theme):
     names |= {"primary": "primaryColor", "link": "linkColor"}
     names |= {f"{each}-text": f"{each}TextColor" for each in ("blue", "orange", "green", "violet")}
     given = "".join(f"--st-{name}-color: {THEMES[theme][key]};" for name, key in names.items())
-    return f"html {{ {given} --st-yellow-background-color: {YELLOW[theme]}; color-scheme: {theme}; }}"
+    return f"html {{ {given} color-scheme: {theme}; }}"
 
 
 def colours():

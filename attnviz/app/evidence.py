@@ -2,6 +2,7 @@
 
 from functools import cache
 from itertools import groupby
+from typing import Literal
 
 import numpy as np
 import plotly.graph_objects as go
@@ -10,12 +11,15 @@ import streamlit as st
 from attnviz.app.components import draw_article
 from attnviz.app.page_scene import PageScene
 from attnviz.articles.evidence import article, doors, measurements
-from attnviz.articles.pieces import STRONGEST, Side, format_number
+from attnviz.articles.pieces import Side, format_number
 from attnviz.contract.article import NumberTable
 from attnviz.explain.payload import encoded
-from attnviz.explain.pictures import SHARE
 from attnviz.explain.styled_text import markdown
 
+# Red, green and blue of the weights 0 and 1, in the viewer's ramp (`viewer/browser/dom/colour.js`)
+RAMPS = {"light": ((241, 238, 230), (111, 63, 181)), "dark": ((43, 45, 52), (183, 148, 246))}
+CURVE = 0.8
+MIDDLE = 0.179  # the luminance on which black and white have the same contrast
 CELL = (32, 19)  # px
 LETTER, LINE, EDGE = 7, 18, 6  # px: the width of a letter, the height of a line, the room around
 DEPTH = 2 * EDGE + LINE  # px: the room beside the labels, for the title
@@ -52,15 +56,30 @@ def _template() -> dict:
     return go.Figure().to_dict()["layout"]["template"]
 
 
-def figure(values: np.ndarray, rows: Side, columns: Side) -> Figure:
+def fills(weights: np.ndarray, theme: Literal["light", "dark"]) -> np.ndarray:
+    """The colour of each weight, of shape (weights, 3)."""
+    zero, full = np.array(RAMPS[theme])
+    return np.round(zero + (full - zero) * weights.reshape(-1, 1) ** CURVE).astype(int)
+
+
+def inks(colours: np.ndarray) -> list[str]:
+    """Black or white on each colour, whichever has more contrast."""
+    parts = colours / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    return ["black" if each > MIDDLE else "white" for each in linear @ (0.2126, 0.7152, 0.0722)]
+
+
+def figure(values: np.ndarray, rows: Side, columns: Side, theme: Literal["light", "dark"] = "light") -> Figure:
     """An array of shape (rows, columns) as a heatmap, with all numbers but zeros written in the cells."""
     n_rows, n_columns = values.shape
-    page, strongest = (f"rgba({','.join(map(str, SHARE))},{strength})" for strength in (0, STRONGEST))
+    stops = np.linspace(0, 1, 33)
     shape = ", ".join(map(str, values.shape))
     cells: dict[str, object] = {
         "type": "heatmap",
         "z": {"dtype": "f8", "bdata": encoded(values), "shape": shape},  # bit for bit, in Plotly's encoding
-        "colorscale": [[0, page], [1, strongest]],
+        "colorscale": [
+            [at, f"rgb{tuple(colour)}"] for at, colour in zip(stops.tolist(), fills(stops, theme).tolist(), strict=True)
+        ],
         "text": [[f"{row}, {column}" for column in columns.labels] for row in rows.labels],
         "hovertemplate": "%{text}: %{z}<extra></extra>",
     }
@@ -71,7 +90,8 @@ def figure(values: np.ndarray, rows: Side, columns: Side) -> Figure:
         "text": [format_number(value) for value in values.ravel().tolist()],
     }
     cells |= {"zmin": 0, "zmax": 1, "showscale": False, "xgap": 1, "ygap": 1}
-    numbers |= {"mode": "text", "textfont": {"size": 10}, "hoverinfo": "skip"}
+    ink = inks(fills(values, theme))
+    numbers |= {"mode": "text", "textfont": {"size": 10, "color": ink}, "hoverinfo": "skip"}
     return Figure([cells, numbers], _layout(rows, columns))
 
 
@@ -116,11 +136,12 @@ def _width(labels: tuple[str, ...]) -> int:
 def draw(shown: PageScene) -> None:
     """Draw the article; a chart stands for each of its matrices."""
     targets = {name: door for name, (_, door) in doors().items()}
+    theme: Literal["light", "dark"] = "dark" if st.context.theme.type == "dark" else "light"
     number = 0
     for is_matrix, run in groupby(article(), lambda piece: isinstance(piece, NumberTable)):
         if is_matrix:
             number += 1
-            draw_chart(f"measurement_{number}", *_chart(number))
+            draw_chart(f"measurement_{number}", *_chart(number, theme))
         else:
             draw_article(shown, f"evidence_{number}", list(run), targets)
 
@@ -134,6 +155,6 @@ def draw_chart(key: str, chart: Figure, words: str) -> None:
 
 
 @cache
-def _chart(number: int) -> tuple[Figure, str]:
+def _chart(number: int, theme: Literal["light", "dark"]) -> tuple[Figure, str]:
     matrix = measurements()[number - 1].rows
-    return figure(*matrix), markdown(described(*matrix))
+    return figure(*matrix, theme), markdown(described(*matrix))

@@ -36,11 +36,11 @@ _STYLE = """
 [class*="st-key-scrolled"] { overflow-x: auto; }
 [class*="st-key-scrolled"] > [data-testid="stElementContainer"] { max-width: none; }
 
-/* Plotly's grey is too faint on a coloured cell: its labels take the page's colour */
-.js-plotly-plot text { fill: currentColor !important; }
+/* Plotly's grey is too faint for small labels: they take the page's colour */
+.js-plotly-plot :is([class$="axislayer-above"], .infolayer) text { fill: currentColor !important; }
 
 /* a selected option stays readable on its colour */
-[data-selected="true"] p { color: light-dark(#1b2430, #e8ecf2); }
+[data-selected="true"] p { color: light-dark(#1d1f24, #eceae4); }
 
 /* no animation for those who prefer none; delays stay: without them each short run would grey the page */
 @media (prefers-reduced-motion: reduce) {
@@ -51,7 +51,7 @@ _STYLE = """
 
 /* the keyboard focus of Streamlit's own parts looks as in ours, in the theme's link colour */
 [data-testid="stApp"] :is(a, button, main):focus-visible {
-  outline: 2px solid light-dark(#1f5fae, #6cb0ff); outline-offset: -2px;
+  outline: 2px solid light-dark(#1d1f24, #eceae4); outline-offset: -2px;
 }
 
 /* the keyboard skips a collapsed menu */
@@ -60,7 +60,7 @@ _STYLE = """
 /* on a phone the menu's button names what it opens, and targets are large enough for a finger */
 [data-testid="stExpandSidebarButton"] {
   width: auto; height: 2.75rem; padding: 0 0.9rem; margin: 0; font-weight: 600;
-  color: light-dark(#1f5fae, #6cb0ff); text-decoration: underline; text-underline-offset: 0.2em;
+  color: light-dark(#1d1f24, #eceae4); text-decoration: underline; text-underline-offset: 0.2em;
 }
 [data-testid="stExpandSidebarButton"] > * { display: none; }
 [data-testid="stExpandSidebarButton"]::after { content: "Pages"; }

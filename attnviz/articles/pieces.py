@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from attnviz.contract.article import Alternative, Block, DoorButton, NumberTable, Paragraph, Piece, TableSide
-from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE
 from attnviz.explain.styled_text import Runs, runs
 from attnviz.scene.scene import Scene, parts_for_source
 
@@ -37,9 +36,6 @@ Door = Mapping[str, object]  # the fields of the scene that a link sets
 def door_to(model: str, sentence: str, **parts: object) -> Door:
     """The link to a model's sentence at the first step, with further fields of the scene."""
     return parts_for_source(model) | {"step": Scene().step, "sentence": sentence} | parts
-
-
-STRONGEST = 0.6  # the page's own text can still be read on it
 
 
 @dataclass(frozen=True)
@@ -80,9 +76,9 @@ def matrix(
         columns=columns.sent,
         values=finite.tolist(),
         texts=[list(map(format_number, line)) for line in numbers],
-        limit=(1.0 if is_share else limit or float(np.abs(finite).max()) or 1.0) / STRONGEST,
+        limit=1.0 if is_share else limit or float(np.abs(finite).max()) or 1.0,
         marked=marked,
-        colours=(SHARE, SHARE) if is_share else (NEGATIVE, POSITIVE),
+        scale="share" if is_share else "signed",
     )
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, UnsetType
 
-from attnviz.contract.base import Colour, NonEmpty, Place, Sent, Style
+from attnviz.contract.base import NonEmpty, Place, Sent, Style
 
 ArticleRuns = list[tuple[Style | Literal["right", "wrong", "badge"], str]]  # may mark right and wrong
 
@@ -95,7 +95,7 @@ class NumberTable(Sent, tag_field="kind", tag="matrix"):
     texts: list[list[str]]
     limit: Annotated[float, Meta(gt=0)]
     marked: tuple[Place, Place] | None  # the row and column of the marked cell
-    colours: tuple[Colour, Colour]
+    scale: Literal["signed", "share"]
 
 
 Piece = Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable

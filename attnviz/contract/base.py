@@ -38,8 +38,6 @@ Place = Annotated[int, Meta(ge=0)]  # an index from 0, or a count
 Layer = Annotated[int, Meta(ge=0)]  # counted from 1; 0 outside layers, and in a pass of one layer
 Cell = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*\\[[0-9]+(,[0-9]+)*\\]$")]  # an address, such as `scores[0,2,1]`
 Share = Annotated[float, Meta(ge=0, le=1)]
-_Byte = Annotated[int, Meta(ge=0, le=255)]
-Colour = tuple[_Byte, _Byte, _Byte]  # red, green, blue
 # pairs of a case and the sentence for it, with slots
 Stories = Annotated[list[tuple[Literal["hidden", "unseeing", "set", "given", ""], str]], Meta(min_length=1)]
 

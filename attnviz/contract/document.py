@@ -6,7 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from attnviz.contract.base import ActionLink, Cell, Colour, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
+from attnviz.contract.base import ActionLink, Cell, Layer, Name, NonEmpty, Place, Sent, Size, Values, joined
 from attnviz.contract.models import Model, Next
 from attnviz.contract.stages import Stage, StageNumbers, StageShape, StageValues, Step
 from attnviz.contract.view_params import Selected, Where
@@ -89,14 +89,6 @@ class LayerOfModel(Sent):
     purpose: str  # what the layer does for its model; empty if unknown
 
 
-class Palette(Sent):
-    """The colours of numbers."""
-
-    negative: Colour
-    positive: Colour
-    share: Colour
-
-
 class SuggestedPair(Sent):
     """A pair of passes worth comparing."""
 
@@ -149,7 +141,6 @@ class PassShape(Sent):
     words: Words
     layers: Annotated[list[LayerOfModel], Meta(min_length=1)]
     fractions: bool  # whether numbers are also written as fractions, because exp makes powers of a whole number
-    palette: Palette
 
 
 class PassParameters(Sent):

@@ -19,11 +19,6 @@ from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import entry
 from attnviz.explain.steps.output_projection import adds_up
 
-# Red, green and blue, laid over the page the more strongly the larger a number is. Colour-blind eyes tell them, and the
-# four roles in `.streamlit/config.toml`, apart (Okabe and Ito 2008).
-NEGATIVE = (36, 99, 196)
-POSITIVE = (208, 74, 22)
-SHARE = (112, 56, 190)
 MAX_HEADS_APART = 8  # the most heads that are drawn side by side; if there are more, only the selected one is
 
 

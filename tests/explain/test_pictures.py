@@ -1,17 +1,15 @@
-"""Pictures: each holds what its stage is computed from, rows and columns meet; scales, colours and the map."""
+"""Pictures: each holds what its stage is computed from, rows and columns meet; scales and the map."""
 
 from itertools import product
 
 import numpy as np
 import pytest
-from boxes import THEMES
 from cases import of_each
-from contrast import channels, contrast
 from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.core.selection import Selection
-from attnviz.explain.pictures import MAX_HEADS_APART, NEGATIVE, POSITIVE, SHARE, limits, map_of, pictures
+from attnviz.explain.pictures import MAX_HEADS_APART, limits, map_of, pictures
 from attnviz.explain.steps import entry, steps_of
 from attnviz.models import MODELS
 
@@ -203,29 +201,6 @@ def reached(trace, name, shown):
         else:
             waiting += trace[read].inputs
     return found
-
-
-HUES = {"q": "blue", "k": "orange", "v": "green", "output": "violet"}
-"""The theme's name for each role's colour."""
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_theme_text_has_contrast(theme):
-    colours = {name: channels(colour) for name, colour in THEMES[theme].items() if colour.startswith("#")}
-    pages = [colours["backgroundColor"], colours["secondaryBackgroundColor"]]
-    for name in ("textColor", "linkColor", *(f"{hue}TextColor" for hue in HUES.values())):
-        assert min(contrast(colours[name], page) for page in pages) >= 4.5, name
-    assert contrast([255] * 3, colours["primaryColor"]) >= 4.5  # the text of a button, which Streamlit writes in white
-    assert min(contrast(colours["primaryColor"], page) for page in pages) >= 3  # frames and marks, by WCAG 1.4.11
-
-
-def test_number_colours_by_sign():
-    red, green, blue = NEGATIVE
-    assert blue > green > red
-    red, green, blue = POSITIVE
-    assert red > green > blue
-    red, green, blue = SHARE
-    assert min(red, blue) > green
 
 
 def test_matrices_by_hand_have_their_own_scales():

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { background, css, PALETTES, textOn } from "../../attnviz/viewer/browser/dom/colour.js";
 import { afterFrame, openDialog } from "../../attnviz/viewer/browser/dom/element.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import {
@@ -334,9 +335,7 @@ test("a file is named by its words, whatever they hold", () => {
   assert.ok(fileName(sentDocument([], "word ".repeat(40))).length <= 65);
 });
 
-// Tables of an article: a number below 0 has the first of the colours, one above 0 the second, more strongly the larger it is.
-
-test("a number below 0 has the first colour, one above 0 the second, more strongly the larger it is, and a zero none", t => {
+test("a number in an article's table has the ramp's colour and a readable ink in both themes, and a zero has none", t => {
   const made = [],
     nothing = () => {};
   t.after(() => Object.assign(globalThis, { document: undefined, ResizeObserver: undefined }));
@@ -359,14 +358,17 @@ test("a number below 0 has the first colour, one above 0 the second, more strong
         ["", "−4"],
       ],
       limit: 8,
-      colours: [
-        [1, 2, 3],
-        [4, 5, 6],
-      ],
+      scale: "signed",
     };
   drawMatrix({ caption: "Numbers", rows: side, columns: side, marked: null, ...numbers });
-  const colours = made.filter(({ tag, title }) => tag === "td" && title).map(({ style }) => style.backgroundColor);
-  assert.deepEqual(colours, ["rgb(1 2 3 / 0.125)", "rgb(4 5 6 / 0.25)", undefined, "rgb(1 2 3 / 0.5)"]);
+  const styles = made.filter(({ tag, title }) => tag === "td" && title).map(({ style }) => style),
+    inBoth = draw => `light-dark(${[PALETTES.light, PALETTES.dark].map(palette => css(draw(palette)))})`,
+    fillOf = value => palette => background(value, { scale: "signed", limit: 8 }, palette);
+  const expected = [-1, 2, -4].map(value => ({
+    backgroundColor: inBoth(fillOf(value)),
+    color: inBoth(palette => textOn(fillOf(value)(palette))),
+  }));
+  assert.deepEqual(styles, [expected[0], expected[1], {}, expected[2]]);
 });
 
 test("a browser is new once, and never where it may keep nothing", () => {

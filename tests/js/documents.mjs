@@ -373,7 +373,6 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
       arrows,
     },
     words: { query: wordsOf(sized.nWords), key: wordsOf(sized.nWords), shared: true },
-    palette: { negative: [0, 114, 178], positive: [213, 94, 0], share: [111, 53, 170] },
     where: { step: "question", cell: start, ...looks, compare: "both" },
     starts: [start],
     ...{

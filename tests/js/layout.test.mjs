@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import { PALETTES } from "../../attnviz/viewer/browser/dom/colour.js";
 import { neighbour } from "../../attnviz/viewer/browser/dom/element.js";
 import { fit, indexIn, largestThatFits, spotOf, tiling } from "../../attnviz/viewer/browser/fit/fit.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
@@ -436,7 +437,7 @@ test("a row of the One word view adds up, also where words share a column and ro
     where = readWhere(wide, "?step=weighted-sum&view=sheet"),
     { head, query, key } = where.cell,
     look = { pass: wide, shown: () => true, nameOf: wide.nameOf, titleOf: () => "" },
-    colours = { negative: [0, 0, 0], positive: [0, 0, 0], share: [0, 0, 0], page: [255, 255, 255] },
+    colours = { ...PALETTES.light, page: [255, 255, 255] },
     paint = { pass: wide, where, look, colours, before: () => undefined },
     space = { words: 5, answers: 9, places: 16, rows: 8 };
   const slots = slotted(wide, { selection: where.cell, attention: "attention" }, visibleRows(wide, where)),

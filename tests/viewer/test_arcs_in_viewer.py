@@ -17,7 +17,7 @@ pytestmark = pytest.mark.browser
 TRACE = trace_of_model("recall", RECALL)
 FIRST, LAST = (TRACE[f"attention_{n}"].value[0] for n in (1, 2))
 ABOVE, BELOW = ".thread .spoken + .arcs", ".thread .words ~ .arcs"
-THICKEST, LEAST = 13, 0.02
+THICKEST, LEAST, LITTLE = 13, 0.02, 0.01
 
 _DRAWN = """(all) => all.map(({ dataset, firstChild: { style, classList } }) => {
   const kind = ["lit", "faint"].find((each) => classList.contains(each)) ?? "";
@@ -66,7 +66,7 @@ def box(locator):
 def test_layer_1_arcs_above_words_and_layer_2_below(opened):
     page = opened(model="recall", sentence=RECALL)
     assert drawn(page, BELOW) == {
-        (8, key): (thick(share), "lit" if key == 5 else "") for key, share in enumerate(LAST[8]) if share
+        (8, key): (thick(share), "lit" if key == 5 else "") for key, share in enumerate(LAST[8]) if share >= LITTLE
     }
     above = drawn(page, ABOVE)
     assert {arc: (width, kind != "faint") for arc, (width, kind) in above.items()} == noted(8)
@@ -74,6 +74,18 @@ def test_layer_1_arcs_above_words_and_layer_2_below(opened):
     assert {(1, 0), (3, 2), (5, 4), (7, 6)} <= above.keys(), "each digit notes the letter before it"
     said = page.locator(".thread .purpose").all_inner_texts()
     assert said == [f"Layer {n} {purpose}" for n, purpose in enumerate(TRACE.origin.layers, start=1)]
+
+
+def test_words_under_1_percent_have_no_arc_and_share_one_line(opened):
+    page = opened(model="who-is-it")
+    words = page.locator(".thread .words .text").all_inner_texts()
+    weights = trace_of_model("who-is-it", " ".join(words).replace(" (2)", ""))["attention"].value[0, -1]
+    little = [word for word, weight in zip(words, weights, strict=True) if weight < LITTLE]
+    assert len(little) > 5
+    assert {key for _, key in drawn(page, ABOVE)} == {key for key, weight in enumerate(weights) if weight >= LITTLE}
+    expect(page.locator(".thread .little")).to_have_text(f"under 1\u00a0%: {', '.join(little)}")
+    said = page.locator(".thread .words .said").all_inner_texts()
+    assert [each.strip() for each in said if each.strip()] == ["over 99\u00a0%"]
 
 
 _POINTS = """(all) => all.map((target) => [0.2, 0.5, 0.8].map((part) => {
@@ -211,7 +223,7 @@ def test_sheet_arcs_show_the_attention_weights(opened):
     assert page.locator(strip).bounding_box()["height"] == pytest.approx(room, abs=1), "the words stay where they are"
     (asking,) = {query for query, _ in drawn(page, strip)}
     assert {arc: width for arc, (width, _) in drawn(page, strip).items()} == {
-        (asking, key): thick(share) for key, share in enumerate(shares[asking]) if share
+        (asking, key): thick(share) for key, share in enumerate(shares[asking]) if share >= LITTLE
     }
     middles = page.locator(".sheet tr.names th").evaluate_all(_MIDDLES)
     for arc, end in page.locator(f"{strip} .arc").evaluate_all(_ENDS):

@@ -128,10 +128,10 @@ _EDGED = """(all) => all.filter((each) => getComputedStyle(each).borderTopWidth 
   getComputedStyle(each.closest(".viewer")).backgroundColor,
 ])"""
 _DRAWN = """(all) => all.map((each) => {
-  const { backgroundImage, boxShadow } = getComputedStyle(each);
-  return backgroundImage !== "none" || boxShadow !== "none";
+  const { backgroundImage, outlineStyle } = getComputedStyle(each);
+  return backgroundImage !== "none" || outlineStyle !== "none";
 })"""
-"""Whether what is drawn by a gradient or a shadow is there: a system that has few colours of its own draws neither."""
+"""Whether what is drawn by a gradient or an outline is there: a system with few colours draws no shadow."""
 
 
 def test_sheet_is_visible_in_forced_colours(opened):

@@ -11,9 +11,6 @@ from random import Random
 
 import numpy as np
 import pytest
-from boxes import THEMES
-from contrast import channels, contrast
-from documents import document, fitted_at
 from page import ROOT
 from passes import TRACES
 from pools import read
@@ -72,25 +69,6 @@ def test_numerals_match_the_browser(called, way):
     assert called("numeral", way.__name__, [[number] for number in numbers]) == list(map(way, numbers))
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_numbers_are_readable_on_their_colour(called, theme):
-    page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
-    cells = [(value, "signed") for value in np.linspace(-1, 1, 401)]
-    cells += [(value, "share") for value in np.linspace(0, 1, 401)]
-    backgrounds = called("colour", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells])
-    texts = called("colour", "textOn", [[colour] for colour in backgrounds])
-    for cell, text, colour in zip(cells, texts, backgrounds, strict=True):
-        assert contrast(text, colour) >= 4.5, cell
-
-
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_small_number_differs_from_the_page(called, theme):
-    page = sent_colours() | {"page": channels(THEMES[theme]["backgroundColor"])}
-    cells = [(-0.05, "signed"), (0.05, "signed"), (0.05, "share")]
-    for colour in called("colour", "background", [[v, {"scale": s, "limit": 1}, page] for v, s in cells]):
-        assert np.linalg.norm(oklab(colour) - oklab(page["page"])) > 0.03  # 0.02 can just be seen
-
-
 def formulas():
     """The formulas of the first and the last cell of every computed stage, of passes of all kinds."""
     for trace in TRACES.values():
@@ -119,27 +97,6 @@ def _nodes(tree):
     for child in tree["children"]:
         if not isinstance(child, str):
             yield from _nodes(child)
-
-
-def sent_colours():
-    return document(fitted_at({}))["palette"]
-
-
-def oklab(colour):
-    """A colour where distances are as large as they look (Ottosson 2020)."""
-    c = np.array(colour) / 255
-    linear = np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4)
-    to_cones = [
-        [0.4122214708, 0.5363325363, 0.0514459929],
-        [0.2119034982, 0.6806995451, 0.1073969566],
-        [0.0883024619, 0.2817188376, 0.6299787005],
-    ]
-    to_lab = [
-        [0.2104542553, 0.7936177850, -0.0040720468],
-        [1.9779984951, -2.4285922050, 0.4505937099],
-        [0.0259040371, 0.7827717662, -0.8086757660],
-    ]
-    return np.array(to_lab) @ np.cbrt(np.array(to_cones) @ linear)
 
 
 POOL = ROOT / "attnviz" / "viewer" / "browser" / "shell" / "templates.js"

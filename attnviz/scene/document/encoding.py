@@ -10,20 +10,12 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from attnviz.contract.document import (
-    LayerOfModel,
-    Palette,
-    PassParameters,
-    PassShape,
-    SentParameters,
-    SentShape,
-    Words,
-)
+from attnviz.contract.document import LayerOfModel, PassParameters, PassShape, SentParameters, SentShape, Words
 from attnviz.contract.stages import StageNumbers, StageValues
 from attnviz.core.operations.scores import Scale
 from attnviz.core.trace import Trace, cached_by_template
 from attnviz.explain.payload import stages, step_data
-from attnviz.explain.pictures import NEGATIVE, POSITIVE, SHARE, map_of
+from attnviz.explain.pictures import map_of
 from attnviz.explain.steps import nearest, steps_of
 
 SentTemplate = TypeVar("SentTemplate", SentShape, SentParameters)
@@ -61,7 +53,6 @@ def template_of(trace: Trace) -> SentShape:
             words=Words(query=query, key=key, shared=is_shared, unit=trace.origin.unit),
             layers=layers,
             fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
-            palette=Palette(negative=NEGATIVE, positive=POSITIVE, share=SHARE),
         ),
     )
 

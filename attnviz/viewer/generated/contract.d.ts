@@ -162,7 +162,6 @@ export interface Document {
   words: Words;
   layers: Array<LayerOfModel>;
   fractions: boolean;
-  palette: Palette;
   starts: Array<Selected>;
   typed: number;
   changes: Array<ChangeMade>;
@@ -331,13 +330,6 @@ export interface Words {
   key: Array<string>;
   shared: boolean;
   unit: string;
-}
-
-/** The colours of numbers. */
-export interface Palette {
-  negative: [number, number, number];
-  positive: [number, number, number];
-  share: [number, number, number];
 }
 
 /** A lesson in the list of lessons. */
@@ -589,7 +581,7 @@ export interface NumberTable {
   texts: Array<Array<string>>;
   limit: number;
   marked: [number, number] | null;
-  colours: [[number, number, number], [number, number, number]];
+  scale: "share" | "signed";
 }
 
 /** A number that listeners marked as unclear: the address, the cell, and how many did. */
@@ -613,7 +605,6 @@ export interface PassShape {
   words: Words;
   layers: Array<LayerOfModel>;
   fractions: boolean;
-  palette: Palette;
 }
 
 /** The numbers of parameters, which passes of other words share. */

@@ -2,23 +2,21 @@
 
 import { h } from "./element.js";
 
-const STRONGEST = 0.92;
-const DARK = 0.18,
-  LIGHTER = 0.4,
-  WHITE = [255, 255, 255];
-const CURVE = 0.7; // below 1, so that a small number is seen beside the page
+// Those of styles/tokens.css, as a canvas and a ramp need numbers (tests/viewer/test_colours.py compares the two).
+export const PALETTES = /** @type {Record<"light" | "dark", Ramps>} */ ({
+  light: { plus: [217, 168, 0], minus: [47, 63, 80], attention: [111, 63, 181], zero: [241, 238, 230] },
+  dark: { plus: [230, 185, 30], minus: [147, 167, 191], attention: [183, 148, 246], zero: [43, 45, 52] },
+});
+const DARK = 0.18;
+const CURVE = 0.8; // below 1, so that a small number is seen beside a zero
 
-/** A number's colour is laid over the page, the more strongly the larger the number is. @param {number} value
- * @param {{ scale: string, limit: number }} props @param {Colours} colours */
-export function background(value, { scale, limit }, colours) {
-  const size = Math.min(Math.abs(value / limit), 1);
-  const hue = scale === "share" ? colours.share : value < 0 ? colours.negative : colours.positive;
-  return overPage(hue, colours.page, STRONGEST * size ** CURVE);
-}
+/** The colour for a number: from that for zero to the full one at the scale's limit. @param {number} value
+ * @param {{ scale: string, limit: number }} props @param {Ramps} colours */
+export const background = (value, { scale, limit }, colours) =>
+  mixed(colours[hueOf(value, scale)], colours.zero, Math.min(Math.abs(value / limit), 1) ** CURVE);
 
-// A dark page leaves little contrast to a deep colour: there it is lighter, so that small numbers can be told apart.
-export const overPage = (/** @type {Colour} */ hue, /** @type {Colour} */ page, /** @type {number} */ strength) =>
-  mixed(luminance(page) < DARK ? mixed(WHITE, hue, LIGHTER) : hue, page, strength);
+export const hueOf = (/** @type {number} */ value, /** @type {string} */ scale) =>
+  scale === "share" ? "attention" : value < 0 ? "minus" : "plus";
 
 export const mixed = (/** @type {Colour} */ hue, /** @type {Colour} */ page, /** @type {number} */ strength) =>
   hue.map((channel, i) => Math.round(channel * strength + page[i] * (1 - strength)));
@@ -38,14 +36,17 @@ function channels(text) {
 const known = new Map(); // CSS colours -> their numbers, for each theme so far
 
 /** The colours of numbers on a page: the same object as long as the theme is the same. @returns {Colours} */
-export function coloursOf(/** @type {Element} */ page, /** @type {ContractDocument["palette"]} */ palette) {
+export function coloursOf(/** @type {Element} */ page) {
   const { color, backgroundColor } = getComputedStyle(page); // where colours are forced, those
-  const key = JSON.stringify([palette, color, backgroundColor]);
-  if (!known.has(key)) known.set(key, { ...palette, page: channels(backgroundColor), text: channels(color) });
+  const key = `${color} ${backgroundColor}`;
+  if (!known.has(key)) {
+    const paper = channels(backgroundColor);
+    known.set(key, { ...PALETTES[luminance(paper) < DARK ? "dark" : "light"], page: paper, text: channels(color) });
+  }
   return known.get(key);
 }
 
-export function gradient(/** @type {string} */ scale, /** @type {Colours} */ colours) {
+export function gradient(/** @type {string} */ scale, /** @type {Ramps} */ colours) {
   const low = scale === "share" ? 0 : -1;
   const stops = Array.from({ length: 9 }, (_, i) =>
     css(background(low + ((1 - low) * i) / 8, { scale, limit: 1 }, colours)),

@@ -174,7 +174,7 @@ function makePassPicture(answer) {
     isOpened = false; // whether the user opened a number
   const isShown = stage => !covers.has(stage);
   function draw() {
-    const colours = coloursOf(root, pass.document.palette),
+    const colours = coloursOf(root),
       reveal = covers.size ? "covered" : "all",
       lookAlone = { ...lookAt(pass, where, false), reveal, lines: null, shown: isShown, colours };
     const look = withPair(lookAlone, pass, where, () => isShown);

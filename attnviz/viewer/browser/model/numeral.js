@@ -4,6 +4,7 @@ import { ORDINALS } from "../../generated/numerals.js";
 const MORE = 40; // decimals: a double that is not half-way between two shorter numbers differs from one that is before that
 const NO_SHARE = 1e4; // set by hand; its hundredths may be beyond a double
 const HALF = 0.5 + 1e-9; // 100 * 0.145 is a little less than 14.5
+export const LITTLE = 0.01; // a smaller share is written as "under 1 %", and has no arc
 const MOST_BELOW = 99,
   SAME = 1e-9; // of two numbers, beside which two fractions with such denominators are far apart
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
@@ -39,7 +40,7 @@ export const bracketed = (value, written) => (value < 0 ? `(${written(value)})` 
 /** A share as whole percents, halves rounded away from 0; one that is nearly nothing or nearly all is not said to be so. @param {number} share */
 export function percent(share) {
   const size = Math.abs(share);
-  if (share > 0 && share < 0.01) return "under 1\u00a0%";
+  if (share > 0 && share < LITTLE) return "under 1\u00a0%";
   if (share > 0.99 && share < 1) return "over 99\u00a0%";
   if (size >= NO_SHARE) return digits(share);
   return `${signed(share, String(Math.floor(100 * size + HALF)))}\u00a0%`;

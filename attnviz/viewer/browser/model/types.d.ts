@@ -228,7 +228,8 @@ declare global {
   type Colour = number[];
 
   /** The colours of a page. */
-  interface Colours extends Record<"negative" | "positive" | "share" | "page" | "text", Colour> {}
+  interface Ramps extends Record<"plus" | "minus" | "attention" | "zero", Colour> {} // the ends of a theme's ramps
+  interface Colours extends Ramps, Record<"page" | "text", Colour> {}
 
   interface Cell {
     name: string;

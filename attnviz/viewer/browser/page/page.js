@@ -56,9 +56,9 @@ export function mountAudit(box, { run }) {
       const isAsking = Object.hasOwn(audit, "asks");
       ask.hidden = !isAsking;
       sign.hidden = table.hidden = isAsking;
-      verdict.className = isAsking ? "" : audit.agrees ? "verdict good" : "verdict bad";
+      verdict.className = isAsking ? "" : "verdict";
       write(ask, audit.asks ?? "");
-      write(sign, audit.agrees ? "✓ " : "⚠ ");
+      write(sign, audit.agrees ? "✓ " : "✗ ");
       write(sentence, audit.sentence ?? "");
       if (!isAsking) draw(audit.stages);
     },

@@ -1,15 +1,16 @@
 // Arcs: from a query to the words that it looks at, as thick as their shares.
+import { LITTLE } from "../model/numeral.js";
 import { svgElement } from "../dom/element.js";
 
 const THICKEST = 13,
   LOOP = 30; // pixels: of the thickest, and half as wide as a loop may be
 
-/** The arcs of the selected query in a stage of attention: {query, key, share, isLit, isFaint}. @param {Pass} pass @param {Look} look */
+/** The arcs of the selected query in a stage of attention, none for a weight under 1 %: {query, key, share, isLit, isFaint}. @param {Pass} pass @param {Look} look */
 export const arcsOf = (pass, look, attention, cell) =>
   pass.stages.get(attention).axes[2].labels.flatMap((_, key) => {
     const index = pass.indexAt(attention, { ...cell, key }),
       share = pass.number(attention, index) ?? 0;
-    return share > 0 && look.shown(attention, index)
+    return share >= LITTLE && look.shown(attention, index)
       ? [{ query: cell.query, key, share, isLit: key === cell.key, isFaint: false }]
       : [];
   });

@@ -1,10 +1,9 @@
 // Bars: one row of numbers as bars over the keys, for each way that a step shows it: scores, exponentials, attention weights.
 import { short } from "../model/numeral.js";
 import { stepAt } from "../model/state.js";
-import { css, overPage } from "../dom/colour.js";
+import { hueOf } from "../dom/colour.js";
 import { button, h, memoLast, write } from "../dom/element.js";
 
-export const FAINT = 0.65; // how strong a bar is that can still be seen beside the page
 const MAX_LABELLED_BARS = 8; // bars that have space for their label and number
 
 /** @returns {View} */
@@ -25,6 +24,7 @@ export function makeBars(tools) {
         return {
           name,
           index,
+          scale: array ? "share" : pass.stages.get(name).scale,
           title: array ? "exp(score − max)" : pass.stages.get(name).title,
           values: [...(array ? pass.named(name, array, index) : pass.row(name, index))],
         };
@@ -41,12 +41,12 @@ function makeRow({ title, length }, tools) {
     name = h("span", { class: "of" }, title);
   return {
     element: h("div", { class: "bar-row", role: "group", "aria-label": title }, name, inner),
-    update({ name, index, values }, pass, look) {
+    update({ name, index, values, scale }, pass, look) {
       const finite = values.filter(Number.isFinite),
         { labels } = pass.stages.get(name).axes.at(-1),
         low = Math.min(0, ...finite),
         range = Math.max(0, ...finite) - low || 1;
-      const line = { name, low, range, isLabelled: length <= MAX_LABELLED_BARS, look };
+      const line = { name, scale, low, range, isLabelled: length <= MAX_LABELLED_BARS, look };
       for (const [nth, column] of columns.entries()) {
         const cell = [...index.slice(0, -1), nth];
         column.update({ value: values[nth], label: labels[nth], index: cell, isLit: nth === index.at(-1) }, line);
@@ -64,7 +64,7 @@ function makeColumn({ pick, point }) {
   column.onpointerleave = () => point(cell.name, null);
   return {
     element: column,
-    update({ value, label, index, isLit }, { name, low, range, isLabelled, look: { shown, colours } }) {
+    update({ value, label, index, isLit }, { name, scale, low, range, isLabelled, look: { shown } }) {
       const isShown = shown(name, index),
         hasValue = Number.isFinite(value),
         hasBar = isShown && hasValue;
@@ -73,10 +73,10 @@ function makeColumn({ pick, point }) {
       column.title = isShown ? `${label}: ${hasValue ? short(value) : "hidden"}` : "";
       column.ariaHidden = !isShown;
       bar.hidden = !hasBar;
+      bar.className = `bar ${hueOf(value, scale)}`;
       Object.assign(bar.style, {
         height: `${hasBar ? (100 * Math.abs(value)) / range : 0}%`,
         bottom: `${(100 * (Math.min(value, 0) - low)) / range || 0}%`,
-        background: css(overPage(colours.share, colours.page, isLit ? 0.92 : FAINT)),
       });
       zero.style.bottom = `${(-100 * low) / range}%`;
       write(number, hasBar && isLabelled ? short(value) : "");

@@ -108,16 +108,15 @@ function draw(canvas, slice, paint, { cell: [width, height], font, written }) {
       pen.fillStyle =
         face.kind === "hidden" ? hatched : (face.colour ?? css(mixed(paint.colours.text, paint.colours.page, 0.05)));
       pen.fillRect(x, y, width - gap, height - gap);
-      if (face.marked) drawMark(pen, x + width - gap, y, Math.min(width, height, 14) / 2, paint.colours);
-      if (!written) continue;
       pen.fillStyle = face.ink ?? css(paint.colours.text);
+      if (face.marked) drawMark(pen, x + width - gap, y, Math.min(width, height, 14) / 2);
+      if (!written) continue;
       pen.fillText(face.text, x + width / 2, y + height / 2);
     }
   }
 }
 
-function drawMark(pen, right, top, size, { text }) {
-  pen.fillStyle = css(text);
+function drawMark(pen, right, top, size) {
   pen.beginPath();
   pen.moveTo(right - size, top);
   pen.lineTo(right, top);

@@ -263,7 +263,14 @@ function drawWord(axis, position, { pass, where: { cell } }, acts) {
   const act = button(axis.labels[position], () => acts.select(axis.name, position, false), "stop");
   act.dataset.act = `${axis.name} ${position}`;
   act.setAttribute("aria-pressed", isOneSentence ? asks : isChosen);
-  return h("th", { class: `${asks ? "asks" : ""} ${isChosen ? "chosen" : ""}`, scope: "row" }, act);
+  return h(
+    "th",
+    {
+      class: `${asks ? "asks" : ""} ${isChosen ? "chosen" : ""} ${axis.name === "answer" ? "of-answers" : ""}`,
+      scope: "row",
+    },
+    act,
+  );
 }
 
 function drawRest(parts, paint) {

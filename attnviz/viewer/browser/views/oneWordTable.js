@@ -60,6 +60,7 @@ function makeHeader(part, { partIndex, isFirst, width }, acts) {
         name.firstChild.disabled = !isSelectable;
         name.classList.toggle("both", both !== undefined && both !== axis.labels[column]);
         name.classList.toggle("chosen", isSelectable && cell[axis.name] === column);
+        name.classList.toggle("of-answers", axis.name === "answer");
         name.classList.toggle("asks", isOneSentence && cell.query === column);
       }
     },
@@ -98,6 +99,7 @@ function makeLine(part, { partIndex, nth, height, width }, acts) {
   const is = {
     first: isFirst,
     "of-words": hasWords(cells.columns),
+    "of-answers": cells.columns.name === "answer",
     single: isSingle,
     [`side-${side}`]: side,
     button: isOfOthers,

@@ -1,17 +1,17 @@
 // The pieces of an article, each drawn by its kind, tables and matrices among them.
+import { background, css, PALETTES, textOn } from "../dom/colour.js";
 import { button, h, table } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 
 const MAX_LABEL_LETTERS = 3; // letters of a label that has space above its column; a longer one stands upright
 
 /** A matrix between the names of its rows and columns. @param {import("../../generated/contract").NumberTable} matrix */
-export function drawMatrix({ caption, rows, columns, values, texts, limit, colours, marked }) {
+export function drawMatrix({ caption, rows, columns, values, texts, limit, scale, marked }) {
   const [rowStarts, columnStarts] = [rows, columns].map(({ blocks }) => blocks.slice(1).map(({ start }) => start));
   const lines = values.map((line, row) => {
     const cells = line.map((value, column) => {
       const isMarked = marked?.[0] === row && marked[1] === column,
-        strength = Math.abs(value) / limit,
-        style = value ? { backgroundColor: `rgb(${colours[value < 0 ? 0 : 1].join(" ")} / ${strength})` } : {};
+        style = value ? paintOf(value, { scale, limit }) : {};
       return h(
         "td",
         {
@@ -25,6 +25,13 @@ export function drawMatrix({ caption, rows, columns, values, texts, limit, colou
     return h("tr", { class: rowStarts.includes(row) ? "first" : "" }, namesBeside(rows, row), cells);
   });
   return scrolled(table({ class: "matrix" }, { caption, head: headOf(rows, columns), rows: lines }), caption);
+}
+
+// A cell's colours in both themes: the page changes between them without a script.
+function paintOf(value, scale) {
+  const fills = [PALETTES.light, PALETTES.dark].map(palette => background(value, scale, palette)),
+    inBoth = colours => `light-dark(${colours.map(css)})`;
+  return { backgroundColor: inBoth(fills), color: inBoth(fills.map(textOn)) };
 }
 
 function drawTable({ head, rows }) {

@@ -202,7 +202,7 @@ export function makePrinter(window, root, now) {
 }
 
 function drawPages(pages, { pass, where }, start) {
-  const colours = coloursOf(pages, pass.document.palette);
+  const colours = coloursOf(pages);
   pages.replaceChildren();
   if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours }, start);
   else drawSteps(pages, { pass, where, colours });

@@ -1,6 +1,6 @@
 // The line over the picture: the sentence, the attention weights of its words as arcs, and the model's answer.
 import { isMuted } from "../model/changes.js";
-import { PERCENTS, percent } from "../model/numeral.js";
+import { LITTLE, PERCENTS, percent } from "../model/numeral.js";
 import { focusOf, isFirst, slotsOf, stepAt, withHead } from "../model/state.js";
 import { h, memoLast, middlesOf, roomy, rovingFocus, setTabStop, svgElement, write } from "../dom/element.js";
 import { arcsOf, drawArcs } from "./arcs.js";
@@ -10,7 +10,7 @@ import { sideText } from "./pairing.js";
 
 const LOOKS_FROM = 0.02; // the smallest attention weight that counts as a look
 const MAX_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
-const SHOWN_FROM = 0.01; // in a talk, and of two passes: few of many words have such a weight
+const MOST_NAMED = 16; // words in the line of those under 1 %
 const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 /** @returns {View} */
@@ -22,6 +22,7 @@ export function makeThread(tools) {
   const lines = { query: makeWords("Queries", { pick, inspect }), key: makeWords("Keys", { pick, inspect }) },
     answers = makeAnswers(tools, lines.query.element);
   const muted = h("p", { class: "muted-said" }, "Dashed arcs are muted: what they collect is not passed on.");
+  const little = h("p", { class: "little" });
   const inner = h(
     "div",
     { class: "inner" },
@@ -31,6 +32,7 @@ export function makeThread(tools) {
     arcs,
     lines.key.element,
     below,
+    little,
     purposes[1].element,
     glance.element,
   );
@@ -80,6 +82,8 @@ export function makeThread(tools) {
       key = { key: cell.key, held: where.cell.key };
     lines.query.light({ query: cell.query, ...(shared ? key : { key: null, held: null }) }, shared ? textAt : () => "");
     lines.key.light({ query: null, ...key }, textAt);
+    little.hidden = !isLarge || isLong || passA !== null; // an empty line keeps its place, so that nothing moves
+    write(little, little.hidden ? "" : littleText(threadState));
     glance.update(pass, { ...where, cell }, look, isLong ? step.attention : null);
   };
   const currentPositions = () =>
@@ -165,8 +169,21 @@ function weightText({ pass, where, look, step: { arcs, attention }, cell, isLarg
   const at = pass.indexAt(attention, { ...cell, key }),
     [owner, { shown }, index] = nth ? [passA.pass, passA.look, passA.toA(attention, at)] : [pass, look, at],
     weight = index && shown(attention, index) ? owner.number(attention, index) : undefined;
-  if (weight === undefined || ((where.present || passA) && isLarge && weight < SHOWN_FROM)) return "";
-  return weight === 0 && owner.isHidden(attention, index) ? "hidden" : percent(weight);
+  if (weight === undefined) return "";
+  if (weight === 0 && owner.isHidden(attention, index)) return isLarge && (where.present || passA) ? "" : "hidden";
+  return isLarge && isLittle(weight) ? "" : percent(weight);
+}
+
+const isLittle = weight => weight >= 0 && weight < LITTLE;
+
+// The keys whose attention weights are under 1 %, in one line; "" if there are none.
+function littleText({ pass, look, step: { attention }, cell }) {
+  const names = pass.stages.get(attention).axes[2].labels.filter((_, key) => {
+    const index = pass.indexAt(attention, { ...cell, key });
+    return look.shown(attention, index) && isLittle(pass.number(attention, index)) && !pass.isHidden(attention, index);
+  });
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  return names.length ? `${percent(LITTLE / 2)}: ${names.slice(0, MOST_NAMED).join(", ")}${more}` : "";
 }
 
 // The arcs over the words: of which stage and whose pass, and all of them.
@@ -197,7 +214,7 @@ function arcsOfLayerBefore(pass, look, attention, cell, arcs, focus) {
       isLit = key => (focused ? isFocus(key) : query === cell.key),
       isLook = key => weights[key] === most || (seen.has(query) && weights[key] > LOOKS_FROM);
     const keys = [...weights.keys()].filter(
-      key => weights[key] > 0 && (isLook(key) || isFocus(key)) && look.shown(attention, index.with(2, key)),
+      key => weights[key] >= LITTLE && (isLook(key) || isFocus(key)) && look.shown(attention, index.with(2, key)),
     );
     return keys.map(key => ({
       query,

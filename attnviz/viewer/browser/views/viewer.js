@@ -185,7 +185,7 @@ export function mount(root, host, saved = null) {
   function draw() {
     const { pass, where, part } = now(),
       { name, lines, isShown } = revealAt(pass, where, part);
-    const colours = coloursOf(root, pass.document.palette); // asked before anything is changed, as it costs least then
+    const colours = coloursOf(root); // asked before anything is changed, as it costs least then
     const lookAlone = { ...lookAt(pass, where, byHowMuch), reveal: name, lines, shown: isShown, colours };
     const look = withPair(lookAlone, pass, where, (other, there) => revealAt(other, there, part).isShown);
     root.dataset.reveal = name;
