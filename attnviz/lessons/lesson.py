@@ -208,4 +208,4 @@ def contents() -> bytes:
         contract.LessonEntry(id=name, name=each.title, says=each.says, minutes=each.minutes, n_moments=len(each.moment))
         for name, each in LESSONS.items()
     ]
-    return to_json(contract.LessonsPage(lessons=entries, own_sentence=urlencode(query(Scene()))))
+    return to_json(contract.LessonsPage(lessons=entries, own_sentence=urlencode(query(Scene()) | {"view": "sheet"})))

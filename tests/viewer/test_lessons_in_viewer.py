@@ -187,7 +187,7 @@ def test_links_into_the_walkthrough(taught):
     page.get_by_role("link", name="open the whole walkthrough").click()
     page.keyboard.press("PageDown")
     page.get_by_role("link", name="Explore this in the walkthrough").click()
-    assert page.evaluate("opened") == ["sentence=the+cat+sat+on+the+mat", "", read("who-is-it", 1)["at"]]
+    assert page.evaluate("opened") == ["sentence=the+cat+sat+on+the+mat&view=sheet", "", read("who-is-it", 1)["at"]]
     again = taught(kept=json.dumps({"opensWalkthrough": True}))
     expect(again.locator("footer.prefers-walkthrough")).to_be_visible()
 

@@ -115,6 +115,7 @@ function classPlace(state, talk, { picture, pass }) {
 //   address, isLinked: the page's address, and whether others can open it
 //   fetchMoment(position), has(position), hrefTo(position): fetch a moment; whether it is on this page; its link
 //   open(address, position), hrefOf(address): open a scene in the walkthrough and return whether that worked; its link
+//   opensSentences: whether any sentence can be opened there; isFirstPage: whether the site was opened on this page
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): a Storage
 //   classBar(lead, changed, isPresented, turn), where a class can be opened: makes the speaker's bar
@@ -130,13 +131,14 @@ export function mountLessons(root, course, host) {
     frame = makeLessonFrame(root);
   const page = { present: is => presenting.show(is), update, redraw, sync: () => windows.sync() },
     navigation = makeNavigation(state, frame, { host, memory, moments }, page),
-    view = makeMomentView(frame, state, memory.scoreOf, navigation);
+    view = makeMomentView(frame, state, memory.scoreOf, navigation, host.opensSentences ? course.ownSentence : "");
   const changed = () => state.moment && update(),
     classBar = host.classBar?.(navigation.lead, changed, () => state.position?.present, turn) ?? null;
   const actions = {
     ...navigation,
     hrefOf: host.hrefOf,
     hrefTo: host.hrefTo,
+    opensSentences: host.opensSentences,
     present: () => remote.follow("present"),
     edit: talk?.open,
     collect: talk && (() => talk.collectFrom(state.position)),
@@ -206,7 +208,7 @@ export function mountLessons(root, course, host) {
     if (isOpen) navigation.present(true);
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
-  navigation.load(start);
+  navigation.load(start).then(() => state.isReturn && host.isFirstPage && menus.openContents());
   return {
     go: navigation.go,
     print: menus.print,

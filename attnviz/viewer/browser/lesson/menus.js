@@ -79,7 +79,8 @@ function makeFoot(state, actions) {
     inClass = button("Class", actions.openClass),
     notes = makeNotes(),
     outButtons = [explore.element, presenting, speaking, editing, inClass, notes.button, notes.panel];
-  const first = h("span", { class: "first-ways" }, show, "or ", ownSentence.element, " · ", walkthrough.element),
+  const own = actions.opensSentences ? [] : [ownSentence.element, " · "], // there is a form for it
+    first = h("span", { class: "first-ways" }, show, "or ", ...own, walkthrough.element),
     ways = h("span", { class: "ways-on" }, back, next),
     dots = h("ol", { class: "dots", "aria-label": "Moments" }),
     count = h("span", { class: "count" }),
@@ -180,7 +181,7 @@ export function makeTakeaway({ title, questions, print }) {
   return { button: opener, panel };
 }
 
-// All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, over, drawContents(), update(), print(), end()}.
+// All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, over, drawContents(), openContents(), update(), print(), end()}.
 export function makeMenus({ box, about }, state, { host, course, memory, moments }, actions) {
   const handout = makeHandout(window, box),
     print = async () => handout.print(state.entry().name, await Promise.all(state.positions().map(moments.get))),
@@ -198,6 +199,7 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
     foot,
     over,
     drawContents: contents.update,
+    openContents: () => contents.panel.showPopover(),
     update() {
       write(about, headingOf(state.entry(), state.lessons));
       contents.update();

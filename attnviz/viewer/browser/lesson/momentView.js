@@ -1,6 +1,7 @@
 // A moment: its text, question and picture, fitted to the screen.
 import { button, h, present, redraw } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
+import { addGuessArc, drawWelcome, makeOwnSentence } from "./firstScreen.js";
 import { makeQuestion, plainText, verdictOn } from "./question.js";
 import { readPass } from "../model/pass.js";
 import { makeGlossary } from "../views/glossary.js";
@@ -50,12 +51,14 @@ export function drawMoment(moment, mode, parts) {
     return [h("h2", {}, title), ...present([text, ...verdict, ending?.explain ?? []].map(runs => sentence(runs)))];
   }
   return [
+    parts.ownSentence && drawWelcome(),
     title && h("h2", {}, title),
     isWordsAlone ? sentence([...text, ["", " "], ...boldPrompt(question)]) : sentence(text, "text"),
     isWordsAlone && !hasWordAnswers(question) && drawWords(moment.document.words.query),
     question && !isWordsAlone && sentence(question.prompt, "prompt"),
     question && parts.question,
     isWordsAlone && h("p", { class: "note" }, NO_HARM),
+    parts.ownSentence,
     (mode === "page" || question) && parts.verdict,
     hasAfter && sentence(after),
     ...(ending ? [sentence(ending.explain, "prompt"), parts.own] : []),
@@ -129,9 +132,12 @@ function fitText(box, isPresented) {
   box.classList.add("over");
 }
 
-// frame: that of the page (lessons.js); state: makeLessonState's; actions: {show(answer), answerClick(clicked), forget(), load(position)}.
-export function makeMomentView({ box, body, textBox }, state, scoreOf, { show, answerClick, forget, load }) {
-  const picture = makeMomentPicture(answerClick),
+// frame: that of the page (lessons.js); state: makeLessonState's; actions: {show(answer), answerClick(clicked), forget(), load(position),
+// open(address)}; ownAddress: that of the user's own sentence in the walkthrough, "" where none can be computed.
+export function makeMomentView({ box, body, textBox }, state, scoreOf, actions, ownAddress) {
+  const { show, answerClick, forget, load, open } = actions,
+    ownSentence = ownAddress && makeOwnSentence(ownAddress, open),
+    picture = makeMomentPicture(answerClick),
     texts = makeMomentText({ numbers: picture, show: () => show(null), forget, scoreOf }),
     glossary = makeGlossary(box, ".lesson-said p"),
     fit = () => fitText(textBox, state.position.present && !state.position.speaker), // a speaker's own window is near
@@ -143,12 +149,26 @@ export function makeMomentView({ box, body, textBox }, state, scoreOf, { show, a
   function drawText() {
     const { moment, position } = state,
       answered = state.answered(),
-      isWordsAlone = state.isWordsAlone();
-    if (questioned !== moment) question = moment.question && makeQuestion(moment.question, show);
+      isWordsAlone = state.isWordsAlone(),
+      isFirst = state.isFirst() && !position.present;
+    if (questioned !== moment) {
+      question = moment.question && makeQuestion(moment.question, show);
+      if (isWordsAlone && hasWordAnswers(moment.question))
+        addGuessArc(question.element, moment.document.where.cell.query);
+    }
     questioned = moment;
     question?.element.remove();
     textBox.classList.toggle("answered", answered.isShown);
-    redraw(textBox, texts.draw(moment, { ...position, ...answered, isWordsAlone, question: question?.element }));
+    redraw(
+      textBox,
+      texts.draw(moment, {
+        ...position,
+        ...answered,
+        isWordsAlone,
+        question: question?.element,
+        ownSentence: isFirst && ownSentence,
+      }),
+    );
     question?.update(answered);
     box.classList.toggle("says-nothing", !textBox.textContent.trim());
   }

@@ -27,6 +27,7 @@ export function makeLessonState(lessons, talk, has) {
     moment: /** @type {any} */ (null),
     failure: "",
     isOver: false,
+    isReturn: false, // whether the last visit's moment is resumed
     lessons,
     first: /** @type {Position} */ (first),
     talkEntry,
@@ -146,6 +147,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
         last = linked || !memory.last ? null : state.positionIn(searchOf(memory.last)),
         resumed = state.positionIn(host.resumeSearch?.()) ?? last;
       if (resumed) host.address.write(searchOf(resumed), false);
+      state.isReturn = last !== null;
       return resumed ?? linked ?? state.first;
     },
     answerClick(clicked) {

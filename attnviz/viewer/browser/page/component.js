@@ -27,6 +27,7 @@ const FIRST = "lesson=who-is-it&moment=1"; // where a class starts
 // These outlast a page: unsent actions still reach the server, and the viewer's position is kept.
 let server = /** @type {ReturnType<typeof makeServer> | null} */ (null),
   savedView = null,
+  wasPageShown = false, // one of this site since it was opened
   tab = "", // the server's name for this browser tab
   speaker = /** @type {ReturnType<typeof makeSpeaker> | null} */ (null); // of a class
 
@@ -51,6 +52,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
   const shown = pages.get(root) ?? mountPage(root, host(), savedView);
   pages.set(root, shown);
+  wasPageShown = true;
   if (answer.view === "pass") {
     shown.standIn(root);
     controller.standIn(root);
@@ -73,6 +75,8 @@ function showLessons(root, course, site, controller, open) {
     address: addressOf(window),
     fetchMoment: momentsFrom(site, templates),
     has: () => true,
+    opensSentences: true,
+    isFirstPage: !wasPageShown,
     hrefTo: searchOf,
     open(address, position) {
       talkHost.shareUploads(position);
@@ -95,6 +99,7 @@ function showLessons(root, course, site, controller, open) {
   };
   const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
+  wasPageShown = true;
   controller.standIn(root);
   return cleanupIfGone(root, () => {
     if (pages.delete(root)) shown.end();
