@@ -1,0 +1,82 @@
+// Motion from one moment to the next. A moment is plain numbers, in arrays or objects; what it draws are positions and widths, and digits
+// are printed at rest. Frames rather than CSS or Web Animations: those can't move a path, or a sum, in every browser.
+
+export const MOTION_MS = 400;
+
+/** The moment between two of one shape. What isn't a number, or is in the second alone, is the second's. @returns {any} */
+export function between(from, to, part) {
+  if (typeof to === "number") return typeof from === "number" ? from + (to - from) * part : to;
+  if (to === null || typeof to !== "object") return to;
+  const mix = (value, key) => between(from?.[key], value, part);
+  if (Array.isArray(to)) return to.map(mix);
+  return Object.fromEntries(Object.entries(to).map(([key, value]) => [key, mix(value, key)]));
+}
+
+const eased = part => (part < 0.5 ? 2 * part ** 2 : 1 - 2 * (1 - part) ** 2);
+
+// A page without frames (a hand-out, a test) and a reader who wants calm have every moment at once.
+const FRAMES = {
+  now: () => performance.now(),
+  request: act => requestAnimationFrame(act),
+  cancel: id => cancelAnimationFrame(id),
+  isCalm: () =>
+    !globalThis.requestAnimationFrame || Boolean(globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches),
+};
+
+/** Moves a drawing. `draw(moment)` sets positions and widths, and `print(moment)` the words and digits of a moment at rest. While it
+ * moves, `element` has the class `moving`, which hides its `.digits`. @param {{ element: Element, draw: (moment: any) => void,
+ * print?: (moment: any) => void, between?: (from: any, to: any, part: number) => any, frames?: typeof FRAMES }} props */
+export function makeMotion({ element, draw, print = () => {}, between: mix = between, frames = FRAMES }) {
+  let seen = null,
+    target = null,
+    frame = 0,
+    arrive = null; // while it moves
+  const see = moment => {
+    seen = moment;
+    draw(moment);
+  };
+  const stop = () => {
+    if (arrive) frames.cancel(frame);
+    arrive = null;
+  };
+  const rest = (isQuiet, after) => {
+    stop();
+    see(target);
+    print(target);
+    element.classList.toggle("moving", isQuiet);
+    after?.();
+  };
+  return {
+    get target() {
+      return target;
+    },
+    get isMoving() {
+      return arrive !== null;
+    },
+    /** Shows a moment at once. */
+    set(moment) {
+      target = moment;
+      rest(false);
+    },
+    /** Moves there from what is seen, in place of any motion under way, whose `after` isn't called. A quiet arrival, as one of many that
+     * follow each other, keeps the digits hidden. @param {any} moment @param {{ ms?: number, isQuiet?: boolean, after?: () => void }} [options] */
+    go(moment, { ms = MOTION_MS, isQuiet = false, after } = {}) {
+      stop();
+      target = moment;
+      if (seen === null || ms <= 0 || frames.isCalm()) return rest(isQuiet && !frames.isCalm(), after);
+      const from = seen,
+        begun = frames.now();
+      const step = now => {
+        const part = Math.max(0, now - begun) / ms;
+        if (part >= 1) return rest(isQuiet, after);
+        see(mix(from, moment, eased(part)));
+        frame = frames.request(step);
+      };
+      arrive = () => rest(isQuiet, after);
+      element.classList.add("moving");
+      frame = frames.request(step);
+    },
+    /** Ends a motion under way where it leads. */
+    finish: () => arrive?.(),
+  };
+}
