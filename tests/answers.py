@@ -23,6 +23,13 @@ def answer_is(page, answer, trace, was="", before=None):
     expect(page.locator(".thread .answer")).to_have_text(said, use_inner_text=True)
 
 
+def first_answer_is(page, answer, trace):
+    """Wait until the picture of the training, at the start, has that answer and its share."""
+    expect(page.locator(".learns .answer-of button")).to_have_text(answer)
+    share = trace["probabilities"].value[-1, trace.labels["answer"].index(answer)]
+    expect(page.locator(".learns .read .digits")).to_contain_text(f": {percent(share)} sure.")
+
+
 def _with_share(answer, trace, place):
     share = trace["probabilities"].value[place, trace.labels["answer"].index(answer)]
     return f"{answer} {percent(share)}"

@@ -58,6 +58,17 @@ class Kinds(Sent):
     limit: Annotated[float, Meta(gt=0)]
 
 
+class Learning(Sent):
+    """Where one word looks, and the answer that is read at it, at every checkpoint."""
+
+    asking: Place  # that word
+    rows: list[list[list[Share]]]  # checkpoints by heads by keys: its attention weights in the last layer
+    answers: list[str]  # the most probable answer at each checkpoint
+    shares: list[Share]  # its probability
+    right: str | None  # the right answer; null if there is none, or it is unknown
+    right_shares: list[Share]  # the probability of the right answer; empty without one
+
+
 class Training(Sent):
     """The training of a model, and the checkpoint that is shown."""
 
@@ -75,6 +86,7 @@ class Training(Sent):
     heads: list[str]  # a sentence on what each head does; empty if that was not measured
     # Texts that the checkpoint writes, from the same seeds at all checkpoints; null if the model writes none
     writes: Writes | None
+    learning: Learning | None  # null for many words or layers, or a pass that is changed by hand
 
 
 class Model(Sent):

@@ -217,6 +217,13 @@ class PickableModel(Protocol):
     def training_data(self, seed: int, checkpoint: int | None = None) -> dict | None:
         """The training curve and the measures at a checkpoint, as plain data; None without training."""
 
+    def learning(self, seed: int, rows: tuple[int, ...]) -> dict | None:
+        """Where the word at which a text is answered looks, at every checkpoint, as plain data; None without training.
+
+        `rows` are the indices of the text's words.
+        """
+        return None
+
     def met(self, text: str, seed: int, checkpoint: int | None = None) -> str:
         """What is known of a sampled text: trained on, held out, or new."""
         return self.task.met(text)

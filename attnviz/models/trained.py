@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
 from attnviz.core.errors import SettingsError
+from attnviz.core.stage import name_in_layer
 from attnviz.models.continuation import Sampling, sample_texts
 from attnviz.models.model import Model, PickableModel
 from attnviz.models.task import Batch
@@ -87,6 +88,9 @@ N_WRITTEN = 10
 AS_IN_MICROGPT = Sampling(temperature=0.5)
 """microgpt's sampling settings, from the first seed."""
 
+CACHED_TEXTS = 64
+"""The texts whose attention along a training is kept in memory, for each model."""
+
 FOLDER = Path(__file__).parent / "recordings"
 
 
@@ -105,6 +109,7 @@ class TrainedModel(PickableModel):
         self._model = cache(self._read)
         self._kinds = cache(self._tables)
         self._writes = cache(self._names)
+        self._learning = lru_cache(CACHED_TEXTS)(self._learning_of)
         self._first_steps = cache(lambda seed: first_steps(*self._trainings[seed]))
 
     def seed_label(self, seed: int) -> str:
@@ -146,6 +151,30 @@ class TrainedModel(PickableModel):
             "yardsticks": self._yardsticks(seed, is_last=is_last),
             "heads": recorded_parts()[seed] if self.task.is_open and is_last else None,
             "writes": {"how": vars(AS_IN_MICROGPT), "texts": self._writes(seed, place)} if self.task.is_open else None,
+            "learning": None,
+        }
+
+    def learning(self, seed: int, rows: tuple[int, ...]) -> dict:
+        return self._learning(seed, rows)
+
+    def _learning_of(self, seed: int, rows: tuple[int, ...]) -> dict:
+        """One graph with the parameters of each checkpoint in turn: a tenth of the time of as many passes."""
+        right = self.task.right([self.task.words[row] for row in rows])
+        asking = max((at for at, answer in enumerate(right) if answer is not None), default=len(rows) - 1)
+        ids = np.array([rows])
+        text = Batch(ids, np.zeros_like(ids), np.zeros_like(ids, dtype=bool))
+        models = [self.at(seed, place) for place in range(len(self.checkpoints(seed)))]
+        stages, n_layers = stages_for(models[0], text), len(models[0].layers)
+        last = name_in_layer("attention", n_layers if n_layers > 1 else 0)
+        arrays = [forward_batch(stages, model.arrays, text) for model in models]
+        shares, answer = np.array([each["probabilities"][0, asking] for each in arrays]), right[asking]
+        return {
+            "asking": asking,
+            "rows": [_as_sent(each[last][0, :, asking]) for each in arrays],
+            "answers": [self.task.answers[best] for best in shares.argmax(axis=-1)],
+            "shares": _as_sent(shares.max(axis=-1)),
+            "right": answer,
+            "rightShares": [] if answer is None else _as_sent(shares[:, self.task.answers.index(answer)]),
         }
 
     def _names(self, seed: int, place: int) -> list[dict]:
@@ -197,6 +226,12 @@ class TrainedModel(PickableModel):
 def _read_runs(file: Path) -> list[dict]:
     written = file.read_bytes()
     return json.loads(gzip.decompress(written) if file.suffix == ".gz" else written)
+
+
+def _as_sent(shares: np.ndarray) -> list:
+    """Shares at 6 decimals; one that is neither nothing nor all doesn't become so."""
+    within = np.clip(shares.round(6), 1e-6, 1 - 1e-6)
+    return np.where((shares > 0) & (shares < 1), within, shares).tolist()
 
 
 CURVE_POINTS = 50

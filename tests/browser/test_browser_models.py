@@ -1,7 +1,7 @@
 """A model is chosen, given words, linked to and come back to, in a real browser."""
 
 import pytest
-from answers import RECALL, TIRED, WIDE, answer_is, trace_of_model
+from answers import RECALL, TIRED, WIDE, answer_is, first_answer_is, trace_of_model
 from tab import at, becomes, expect, heading, numbers_are, parameters, pick, picked_is, sentence, typed
 
 from attnviz import Settings, trace_of
@@ -14,10 +14,10 @@ def test_first_visit_asks_who_it_is(visit):
     page = visit().open()
     picked_is(page, "Show", "Who is “it”?")
     expect(heading(page, f"What does “it” refer to in “{TIRED}”?")).to_be_visible()
-    answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
+    first_answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
     becomes(page, lambda: parameters(page), {"model": "who-is-it", "view": "sheet"})
     page.get_by_role("button", name="wide", exact=True).click()
-    answer_is(page, "street", trace_of_model("who-is-it", WIDE))
+    first_answer_is(page, "street", trace_of_model("who-is-it", WIDE))
     expect(heading(page, f"What does “it” refer to in “{WIDE}”?")).to_be_visible()
     expect(heading(page, "attention[head 1, wide, street]")).to_be_visible()
     expect(sentence(page)).to_have_value(WIDE)
@@ -78,7 +78,7 @@ def test_back_and_reload_keep_the_model(visit):
     def is_early():
         answer_is(page, "1", early)
         numbers_are(page, "Attention", early["attention_2"].value)
-        expect(page.locator(".training .figures")).to_contain_text("after 125 of 600 steps")
+        expect(page.locator(".learns .after")).to_have_text("after 125 of 600 steps")
         picked_is(page, "Seed", "1")
         becomes(page, lambda: parameters(page), address)
 

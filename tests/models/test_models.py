@@ -1,5 +1,6 @@
 """Models: what they read and answer, where what is said of them is from; training, its slopes and what it reached."""
 
+import itertools
 import json
 import math
 import re
@@ -12,6 +13,7 @@ from page import ROOT
 from attnviz.core.changes import Change
 from attnviz.core.errors import SettingsError
 from attnviz.core.rng import stream
+from attnviz.explain.wording import percent
 from attnviz.models import MODELS, trained
 from attnviz.models.recipes import RECIPES
 from attnviz.models.task import Batch
@@ -339,3 +341,32 @@ def test_adam_follows_the_paper():
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         w -= rate * (mean / (1 - 0.9**step)) / (math.sqrt(square / (1 - 0.999**step)) + 1e-8)
         assert found["w"][0] == pytest.approx(w, rel=1e-9)
+
+
+TIRED = "the animal did not cross the street because it was too tired"
+
+
+def test_learning_matches_the_recorded_passes():
+    """The numbers that the picture of the training shows, against a pass of each checkpoint."""
+    model = MODELS["who-is-it"]
+    words = model.task.split(TIRED)
+    learning = model.learning(0, tuple(model.task.words.index(word) for word in words))
+    at = {}
+    for step, (row,), answer, share, right in zip(
+        model.checkpoints(0), *(learning[each] for each in ("rows", "answers", "shares", "rightShares")), strict=True
+    ):
+        trace = model.at(0, model.checkpoints(0).index(step)).trace(TIRED)
+        probabilities = trace["probabilities"].value[-1]
+        assert row == pytest.approx(trace["attention"].value[0, -1], abs=1e-6)
+        assert share == pytest.approx(probabilities.max(), abs=1e-6)
+        assert right == pytest.approx(probabilities[model.task.answers.index("animal")], abs=1e-6)
+        assert all(0 < weight < 1 for weight in (*row, share, right)), "none is said to be nothing, or all"
+        at[step] = {word: percent(weight) for word, weight in zip(words, row, strict=True)}, answer
+    assert learning["asking"] == words.index("tired")
+    assert learning["right"] == "animal"
+    assert (at[10][0]["animal"], at[10][0]["street"]) == ("6\u00a0%", "11\u00a0%")
+    assert (at[40][0]["because"], at[40][1]) == ("71\u00a0%", "cat")
+    assert at[50][1] == "animal", "while it looks at “because”"
+    assert (at[100][0]["animal"], at[400][0]["animal"]) == ("91\u00a0%", "over 99\u00a0%")
+    told = [answer for _, answer in at.values()]
+    assert sum(one != other for one, other in itertools.pairwise(told)) == 8, "it is not steady"

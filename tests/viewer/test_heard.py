@@ -49,7 +49,7 @@ def test_hundred_names_are_announced_once(opened):
 def test_bars_and_names_are_one_tab_stop(opened):
     page = opened(model="microgpt", sentence="eliza")
     stops = ":is(button, [tabindex]):not([tabindex='-1'])"
-    for box, count in ((".next-letter .bars-of", 27), (".training [aria-label=Names]", 10)):
+    for box, count in ((".next-letter .bars-of", 27), (".measures [aria-label=Names]", 10)):
         assert page.locator(f"{box} button").count() == count
         assert page.locator(f"{box} {stops}").count() == 1
     page.locator(f".next-letter .bars-of {stops}").focus()

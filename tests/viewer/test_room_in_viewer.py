@@ -188,7 +188,7 @@ _CUT = """(page) => {
   const { left, right, top, bottom } = boxOf(page.querySelector(".map"));
   const isOut = (box) => box.left < left - 1 || box.right > right + 1 || box.top < top - 1 || box.bottom > bottom + 1;
   const cut = all(".map .step, .map .title").filter((each) => isOut(boxOf(each)));
-  const beside = all(".way *, .training *").filter((each) => boxOf(each).right > innerWidth + 1);
+  const beside = all(".way *, .learns *").filter((each) => boxOf(each).right > innerWidth + 1);
   return [...cut, ...beside].map(({ tagName, textContent }) => `${tagName} ${textContent}`);
 }"""
 """Steps of the map that are not all in sight, and parts above the sheet that reach out of the page."""

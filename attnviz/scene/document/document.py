@@ -146,6 +146,8 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
     sent = _to_send(trace, notes, selected(scene, trace))
     choice, model = model_choice(scene), reading_model(scene)
     training = choice.training_data(scene.model_seed, scene.checkpoint) if choice else None
+    if choice and training and _is_drawn_as_learnt(scene, trace):
+        training["learning"] = choice.learning(scene.model_seed, trace.origin.rows)
     seed = scene.options.seed if scene.source == OWN else scene.model_seed if choice else None
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return contract.PassNumbers(
@@ -172,6 +174,17 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
         offer=model and _offer(scene, model),
         next=next_data(resolved, with_names=notes.with_names),
     )
+
+
+MAX_LEARNT_WORDS = 16  # whose attention weights are sent for every checkpoint: more have no room in one line
+
+
+def _is_drawn_as_learnt(scene: Scene, trace: Trace) -> bool:
+    """Whether a pass is a checkpoint as it is: nothing set by hand, no painted mask, few words, and one layer, as two
+    are drawn with the arcs of both.
+    """
+    is_changed = scene.changes or scene.hidden is not None
+    return not is_changed and trace.n_layers == 1 and 0 < len(trace.origin.rows) <= MAX_LEARNT_WORDS
 
 
 def _offer(scene: Scene, model: Model) -> ActionLink | None:

@@ -759,6 +759,7 @@ export interface Training {
   over: string;
   heads: Array<string>;
   writes: Writes | null;
+  learning: Learning | null;
 }
 
 /** The parameters of sampling a token. */
@@ -949,6 +950,16 @@ export interface Yardstick {
 export interface Writes {
   how: Drawing;
   texts: Array<WrittenText>;
+}
+
+/** Where one word looks, and the answer that is read at it, at every checkpoint. */
+export interface Learning {
+  asking: number;
+  rows: Array<Array<Array<number>>>;
+  answers: Array<string>;
+  shares: Array<number>;
+  right: string | null;
+  rightShares: Array<number>;
 }
 
 /** What writes to the residual stream: a head, an MLP, the embedding. */

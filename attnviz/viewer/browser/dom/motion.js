@@ -23,6 +23,8 @@ const FRAMES = {
     !globalThis.requestAnimationFrame || Boolean(globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches),
 };
 
+export const isCalm = () => FRAMES.isCalm();
+
 /** Moves a drawing. `draw(moment)` sets positions and widths, and `print(moment)` the words and digits of a moment at rest. While it
  * moves, `element` has the class `moving`, which hides its `.digits`. @param {{ element: Element, draw: (moment: any) => void,
  * print?: (moment: any) => void, between?: (from: any, to: any, part: number) => any, frames?: typeof FRAMES }} props */

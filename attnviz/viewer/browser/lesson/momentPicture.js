@@ -5,6 +5,7 @@ import { readWhere } from "../model/address.js";
 import { coloursOf } from "../dom/colour.js";
 import { drawStory, titleOf } from "../views/numberStory.js";
 import { lookAt, withPair } from "../model/looks.js";
+import { makeLearns } from "../views/learns.js";
 import { makeNextLetter } from "../views/nextLetter.js";
 import { makePairing } from "../views/pairing.js";
 import { makePicture } from "../views/picture.js";
@@ -13,7 +14,7 @@ import { makeThread } from "../views/thread.js";
 import { makeTools } from "../views/tools.js";
 import { makeWholePass } from "../views/wholepass.js";
 import { readPass } from "../model/pass.js";
-import { fitted, focusOf, inspected, isSheet, stepAt } from "../model/state.js";
+import { fitted, focusOf, inspected, isOfSheet, isSheet, stepAt } from "../model/state.js";
 import { keepingFocus } from "../views/viewer.js";
 
 // A picture of bars has no numbers of a pass to point at.
@@ -228,6 +229,7 @@ function makePassPicture(answer) {
     thread = makeThread(actions),
     sheet = makeOneWord(actions, true),
     picture = makePicture(actions),
+    learns = makeLearns(actions),
     nextLetter = makeNextLetter(actions),
     wholePass = makeWholePass(actions);
   // In a talk a matrix that stands aside has no space beside the others: if the question is about it, it stands alone.
@@ -236,9 +238,19 @@ function makePassPicture(answer) {
       alone = where.present && !isSheet(pass, where) && stepAt(pass, where)?.pictures.find(holds);
     return alone ? [{ ...alone, aside: false }] : undefined;
   };
+  // A model's training is shown by a moment at its start that is about all words.
+  const training = {
+    update: (shown, at, look) => {
+      if (isOfSheet(shown, at)) learns.element.hidden = true;
+      else learns.update(shown, at, look);
+      thread.element.hidden = !learns.element.hidden;
+      if (!learns.element.hidden) learns.connect();
+    },
+  };
   const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) },
-    views = [pairing, thread, sheet, board, wholePass, { update: thread.connect }],
-    main = h("div", { class: "main" }, ...[pairing, thread, sheet, picture, wholePass].map(view => view.element), line),
+    views = [pairing, thread, sheet, board, wholePass, { update: thread.connect }, training],
+    drawn = [pairing, thread, learns, sheet, picture, wholePass],
+    main = h("div", { class: "main" }, ...drawn.map(view => view.element), line),
     root = h("div", { class: "viewer in-lesson" }, main);
   root.ontransitionend = ({ target }) => {
     if (target === root && pass) render(); // another theme (frame.css)
@@ -268,7 +280,10 @@ function makePassPicture(answer) {
       where = fitted(pass, { ...where, ...inspected(pass, where, ...cellOf(link)) });
       render();
     },
-    leave: () => nextLetter.end(),
+    leave: () => {
+      nextLetter.end();
+      learns.end();
+    },
   };
   // Selects a cell without leaving the step that the moment is in.
   function selectionAt(cell) {

@@ -51,7 +51,7 @@ const TEXT = `input:not([type=button]):not([type=checkbox]):not([type=radio]):no
 const ASKING = "dialog.asks"; // it has all keys
 const CLOSED_DIALOG = "dialog:not([open])"; // what is in it loses the keyboard with the next frame, and a key may come before
 const TYPING = `${TEXT}, select`;
-const RANGE = "input[type=range]"; // it has ends of its own
+const RANGE = "input[type=range], [role=slider]"; // it has ends of its own
 const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
 /** The command of a key, or null if it is not for the viewer. `focused` has the keyboard; single characters are for the viewer only if that is

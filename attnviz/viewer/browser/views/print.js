@@ -5,6 +5,7 @@ import { isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js"
 import { lookAt, withPair } from "../model/looks.js";
 import { coloursOf } from "../dom/colour.js";
 import { button, h, onPrint } from "../dom/element.js";
+import { makeMeasures } from "./measures.js";
 import { makePicture } from "./picture.js";
 import { makeOneWord } from "./oneWord.js";
 import { nameOf } from "./diagram.js";
@@ -13,7 +14,6 @@ import { makePairing } from "./pairing.js";
 import { drawStepText, stepTextAt } from "./stepText.js";
 import { makeThread } from "./thread.js";
 import { drawStory, titleOf } from "./numberStory.js";
-import { makeTraining } from "./training.js";
 
 /** The labels of the bands from which numbers can be left out, in order. In each layer it is the band of that label.
  * @param {Pass} pass @param {Where} where */
@@ -261,7 +261,7 @@ function partOf({ pictures }, columns) {
 function drawPage(page, { pass, where, look, columns, isFurther }) {
   const [title, ...text] = drawStepText(stepTextAt(pass, where)),
     picture = makePicture(INERT),
-    makers = [...(isFirst(pass, where) ? [makeTraining] : []), makePairing, makeThread, makeWholePass],
+    makers = [...(isFirst(pass, where) ? [makeMeasures] : []), makePairing, makeThread, makeWholePass],
     views = isFurther ? [] : makers.map(make => make(INERT));
   page.append(
     title,

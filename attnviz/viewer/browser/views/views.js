@@ -10,13 +10,13 @@ import { makeOneWord } from "./oneWord.js";
 import { makeHeads, makeMap, makeStepButtons } from "./map.js";
 import { makeWholePass } from "./wholepass.js";
 import { makeGlossary } from "./glossary.js";
+import { makeLearns } from "./learns.js";
 import { answersOf } from "./modelAnswer.js";
 import { makeNextLetter } from "./nextLetter.js";
 import { makePairing, pairingText } from "./pairing.js";
 import { makeOffer, makeStepText } from "./stepText.js";
 import { makeThread } from "./thread.js";
 import { makePanel } from "./panel.js";
-import { makeTraining } from "./training.js";
 
 function makeStatus({ onPoint }) {
   const text = h("span"), // hidden where its line has space for a word alone
@@ -122,37 +122,38 @@ export function makeViews(
     picture = makePicture(tools, brush),
     wholePass = makeWholePass(tools),
     sheet = makeOneWord(tools),
-    training = makeTraining(tools),
+    learns = makeLearns(tools),
     status = makeStatus(tools),
     heads = makeHeads(tools),
     panel = makePanel(tools),
     glossary = makeGlossary(root),
-    announcer = makeAnnouncer(() => isPlaying() || training.isRunning || nextLetter.isRunning);
+    announcer = makeAnnouncer(() => isPlaying() || learns.isRunning || nextLetter.isRunning);
   panel.element.prepend(heads.element);
   const foot = boxOf("foot", [toolbar, status]),
-    inMain = [pairing, thread, stepText, nextLetter, offer, brush, sheet, picture, wholePass, foot],
+    inMain = [pairing, thread, stepText, nextLetter, offer, learns, brush, sheet, picture, wholePass, foot],
     columns = boxOf("columns", [boxOf("main", inMain), panel]),
-    onPage = [stepButtons, training, columns, announcer, endNotice, glossary, code, printDialog];
+    onPage = [stepButtons, columns, announcer, endNotice, glossary, code, printDialog];
   root.replaceChildren(
     ...(classBar ? [classBar.element] : []),
     ...onPage.map(each => each.element),
     ...(classBar ? [classBar.dialogs] : []),
   );
-  const overMain = [stepButtons, map, training],
-    small = [offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],
+  const overMain = [stepButtons, map],
+    small = [learns, offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],
     large = [sheet, picture, wholePass], // which get the space that is left
-    connected = [map, heads, thread], // which measure the page, once everything is written
+    connected = [map, heads, thread, learns], // which measure the page, once everything is written
     rest = [status, announcer, code, glossary];
   return {
     update(pass, where, look) {
       // What is hidden makes space for what is shown.
       const ordered = [...large].sort((one, other) => Number(one.element.hidden) - Number(other.element.hidden));
       for (const view of [...overMain, ...small, ...ordered, ...rest]) view.update(pass, where, look);
-      for (const view of connected) view.connect();
+      thread.element.hidden = learns.isLarge; // which has the words
+      for (const view of connected) if (!view.element.hidden) view.connect();
     },
     isNew: () => stepText.isNew,
     end() {
-      for (const view of [training, nextLetter, glossary]) view.end();
+      for (const view of [learns, nextLetter, glossary]) view.end();
     },
   };
 }
