@@ -18,6 +18,7 @@ from attnviz.explain.steps import STEPS
 from attnviz.models import MODELS
 from attnviz.models.continuation import Sampling
 from attnviz.models.model import PickableModel
+from attnviz.models.recipes import RECIPES
 
 OWN = "own-sentence"
 
@@ -143,4 +144,5 @@ def of_model(model: str) -> Scene:
     return Scene(**parts_for_source(model))
 
 
-FIRST_VISIT = replace(of_model("who-is-it"), view="sheet")  # the scene of an address without parameters
+FIRST_VISIT = replace(of_model("who-is-it"), view="sheet", checkpoint=RECIPES["who-is-it"].checkpoints.index(100))
+"""The scene of an address without parameters: before the model is so sure that its slopes and losses are all zero."""

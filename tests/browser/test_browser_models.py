@@ -5,6 +5,8 @@ from answers import RECALL, TIRED, WIDE, answer_is, first_answer_is, trace_of_mo
 from tab import at, becomes, expect, heading, numbers_are, parameters, pick, picked_is, sentence, typed
 
 from attnviz import Settings, trace_of
+from attnviz.scene.address import query
+from attnviz.scene.scene import FIRST_VISIT, SENTENCE
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -14,14 +16,15 @@ def test_first_visit_asks_who_it_is(visit):
     page = visit().open()
     picked_is(page, "Show", "Who is “it”?")
     expect(heading(page, f"What does “it” refer to in “{TIRED}”?")).to_be_visible()
-    first_answer_is(page, "animal", trace_of_model("who-is-it", TIRED))
-    becomes(page, lambda: parameters(page), {"model": "who-is-it", "view": "sheet"})
+    first = query(FIRST_VISIT)
+    first_answer_is(page, "animal", trace_of_model("who-is-it", TIRED, checkpoint=FIRST_VISIT.checkpoint))
+    becomes(page, lambda: parameters(page), first)
     page.get_by_role("button", name="wide", exact=True).click()
-    first_answer_is(page, "street", trace_of_model("who-is-it", WIDE))
+    first_answer_is(page, "street", trace_of_model("who-is-it", WIDE, checkpoint=FIRST_VISIT.checkpoint))
     expect(heading(page, f"What does “it” refer to in “{WIDE}”?")).to_be_visible()
     expect(heading(page, "attention[head 1, wide, street]")).to_be_visible()
     expect(sentence(page)).to_have_value(WIDE)
-    becomes(page, lambda: parameters(page), {"model": "who-is-it", "sentence": WIDE, "view": "sheet"})
+    becomes(page, lambda: parameters(page), first | {"sentence": WIDE})
 
 
 @pytest.mark.slow
@@ -60,12 +63,23 @@ def test_own_sentence_is_one_click_away(visit):
     page = visit().open()
     page.get_by_role("button", name="or type your own sentence").click()
     picked_is(page, "Show", "Your own sentence")
-    expect(sentence(page)).to_have_value(TIRED)
+    expect(sentence(page)).to_have_value(SENTENCE)
     expect(page.get_by_role("combobox", name="d_model")).to_be_visible()
     expect(page.get_by_role("button", name="or type your own sentence")).to_have_count(0)
     page.keyboard.type("snow falls")
     expect(heading(page, "In “snow falls”, what does")).to_be_visible()
     becomes(page, lambda: parameters(page), {"sentence": "snow falls", "view": "sheet"})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("source", [{"model": "who-is-it", "view": "matrices"}, {"source": "002 sum"}])
+def test_a_chosen_own_sentence_has_the_cursor_in_the_one_word_view(visit, source):
+    page = visit().open(at(**source))
+    pick(page, "Show", "Your own sentence")
+    expect(sentence(page)).to_be_focused()
+    becomes(page, lambda: parameters(page).get("view"), "sheet")
+    page.keyboard.type("snow falls")
+    becomes(page, lambda: parameters(page).get("sentence"), "snow falls")
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ from tab import PLAYED_AND_PAUSED, at, becomes, cell, expect, heading, parameter
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
+from attnviz.scene.address import query
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.scene.with_pass import selected
 
@@ -76,7 +77,7 @@ def test_arrows_move_through_a_matrix(opened):
 @pytest.mark.parametrize(
     ("address", "mended"),
     [
-        ({}, {"model": FIRST_VISIT.source, "view": FIRST_VISIT.view}),
+        ({}, query(FIRST_VISIT)),
         ({"step": "Scores"}, {"sentence": SENTENCE, "step": "scores"}),
     ],
     ids=["first visit", "older link"],

@@ -22,7 +22,7 @@ from attnviz.scene.document.controls import allowed_values
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
-from attnviz.scene.scene import OWN, SOURCES, Scene, of_model, parts_for_source, pinned
+from attnviz.scene.scene import OWN, SENTENCE, SOURCES, Scene, of_model, parts_for_source, pinned
 from attnviz.scene.with_pass import resolve
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
@@ -45,13 +45,18 @@ def with_options(scene, **values):
     return replace(scene, options=replace(scene.options, **values))
 
 
+def without_example(scene):
+    is_example = scene.sentence in (text for _, text in MIRROR.examples)
+    return replace(scene, sentence=SENTENCE) if is_example else scene
+
+
 def sets(name, value):
     return OF_OPTIONS, value, lambda scene: with_options(scene, **{name: value})
 
 
 DOES = {
     **{name: sets(name, option.allowed[-1]) for name, option in OPTIONS.items()},
-    "source": (KINDS, "004 softmax", lambda scene: replace(scene, **parts_for_source("004 softmax"))),
+    "source": (KINDS, "004 softmax", lambda scene: replace(without_example(scene), **parts_for_source("004 softmax"))),
     "sentence": ((*OWNS, *MODELS_), "a b", lambda scene: replace(scene, sentence="a b")),
     "context": (OWNS, "c d", lambda scene: replace(scene, context="c d")),
     "d_model": (OF_OPTIONS, 9, lambda scene: with_options(scene, d_model=9, n_heads=1)),
@@ -144,6 +149,14 @@ def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source)
         assert shown.source == source
         assert shown.changes == ()
         assert resolve(shown).trace is not None or (source == OWN and not scene.sentence.strip())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_own_sentence_opens_in_the_one_word_view_without_the_model_s_example(model):
+    shown = apply_action(of_model(model), "source", OWN).scene
+    assert (shown.sentence, shown.view) == (SENTENCE, "sheet")
+    assert query(shown)["view"] == "sheet"
+    assert apply_action(replace(of_model("who-is-it"), sentence="the dog"), "source", OWN).scene.sentence == "the dog"
 
 
 def test_a_causal_window_begins_with_two_keys_and_a_size_that_was_set_stays():

@@ -246,7 +246,19 @@ def test_a_first_visit_has_no_parameters():
     assert parse({}).scene.source in MODELS
     assert not parse({}).notices
     assert parse({"utm_source": "mail"}).scene == parse({}).scene
-    assert query(parse({}).scene) == {"model": FIRST_VISIT.source, "view": FIRST_VISIT.view}
+    written = {"model": FIRST_VISIT.source, "view": FIRST_VISIT.view, "checkpoint": str(FIRST_VISIT.checkpoint)}
+    assert query(parse({}).scene) == written
+
+
+def test_a_first_visit_is_unsaturated_and_an_address_without_a_checkpoint_is_the_last():
+    """No weight of the asking word is over 99 %, the answer is right, and the last checkpoint's is over 99 %."""
+    first, named = parse({}).scene, parse({"model": "who-is-it"}).scene
+    assert MODELS[first.source].checkpoints(first.model_seed)[first.checkpoint] == 100
+    assert named.checkpoint is None
+    largest = {each: resolve(each).trace["attention"].value[0, -1].max() for each in (first, named)}
+    assert 0.5 < largest[first] < 0.99 < largest[named]
+    trace = resolve(first).trace
+    assert MODELS[first.source].task.answers[trace["probabilities"].value[-1].argmax()] == "animal"
 
 
 def test_an_address_without_a_model_has_random_parameters():

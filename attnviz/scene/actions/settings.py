@@ -16,7 +16,16 @@ from attnviz.scene.actions.messages import ActionResult, index_in, option_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, allowed_values
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.reading import any_model_of, has_options, unknown_words, with_spaces
-from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Scene, model_choice, parts_for_source, with_options
+from attnviz.scene.scene import (
+    OWN,
+    READY_MADE,
+    SENTENCE,
+    SOURCES,
+    Scene,
+    model_choice,
+    parts_for_source,
+    with_options,
+)
 
 
 def allowed_actions(scene: Scene) -> dict[str, Callable[[Scene, object], ActionResult]]:
@@ -31,8 +40,16 @@ def _source(scene: Scene, message: object) -> ActionResult:
     source = option_in(message, (OWN, *MODELS, *SOURCES))
     if source is None:
         return ActionResult(scene)
-    parts = {"sentence": with_spaces(scene)} | parts_for_source(source)
+    parts = {"sentence": _own_sentence(scene), "view": "sheet" if source == OWN else scene.view}
+    parts |= parts_for_source(source)
     return ActionResult(replace(scene, **parts), ReplyNotes(arrives=True))
+
+
+def _own_sentence(scene: Scene) -> str:
+    """The sentence to go on with under random parameters; a model's example, which nobody typed, is left behind."""
+    choice = model_choice(scene)
+    is_example = choice is not None and scene.sentence in (text for _, text in choice.examples)
+    return SENTENCE if is_example else with_spaces(scene)
 
 
 def _typed(scene: Scene, message: object, name: str) -> ActionResult:

@@ -19,6 +19,7 @@ const KEYS = [
   [["M"], "add this moment to a talk"],
   [["Q"], "QR code of the page"],
 ];
+const OWN = "own-sentence"; // the source of random parameters, whose sentence the user types
 const LABEL = "Single-key shortcuts: letters, digits, dot, [ and ]",
   HELP = "Switch them off if you speak to your computer, or press keys by accident.",
   KEPT = "This browser remembers it.",
@@ -68,11 +69,18 @@ export function makeSettings(act) {
   };
   const actInOrder = (event, value) => {
     send();
+    isTyping = event === "source" && value === OWN;
     act(event, value);
+  };
+  const type = () => {
+    const sentence = box.querySelector(".live .typed");
+    sentence.focus();
+    sentence.select();
   };
   const line = makeControls(box, actInOrder),
     more = makeMore(actInOrder);
-  let examples = /** @type {{options: {value: string}[], value?: string}} */ ({ options: [] });
+  let isTyping = false, // as soon as the reply brings the sentence's box
+    examples = /** @type {{options: {value: string}[], value?: string}} */ ({ options: [] });
   box.append(more.button, more.panel);
   return {
     element: box,
@@ -80,13 +88,12 @@ export function makeSettings(act) {
       examples = settings.line.find(({ event }) => event === "example") ?? { options: [] };
       line.update(settings.line, isWaiting);
       more.update(settings.more, view === "pass", isWaiting);
+      if (!isTyping || isWaiting) return;
+      isTyping = false;
+      type();
     },
     // Focuses the sentence, to be typed over.
-    type: () => {
-      const sentence = box.querySelector(".live .typed");
-      sentence.focus();
-      sentence.select();
-    },
+    type,
     // Picks the example after the one that is shown, from the last to the first. Returns whether there is one.
     example: () => {
       const { options, value } = examples,
