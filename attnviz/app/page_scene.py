@@ -19,7 +19,7 @@ from attnviz.app import browser_tabs, streamlit_private
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, parse, query, with_view
 from attnviz.scene.document.pass_cache import PASS_CACHE
-from attnviz.scene.scene import Scene, parts_for_source
+from attnviz.scene.scene import Scene, of_model, parts_for_source
 from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.bundle import bundle, module
 
@@ -128,7 +128,7 @@ def read(opening: str = "") -> PageScene:
     has_arrived = tab.session is None or _PAGE not in st.session_state or is_navigation()
     if has_arrived:
         st.session_state[_ADDRESS_READ] = streamlit_private.address()
-        named = {"model": opening} if opening and _SOURCE.isdisjoint(texts) else {}
+        named = query(of_model(opening)) if opening and _SOURCE.isdisjoint(texts) else {}
         scene, notices = parse(named | texts, tab.session.uploads if tab.session else {})
         resolved = PASS_CACHE.resolved(scene)
         resolved = replace(resolved, notices=(*notices, *resolved.notices))

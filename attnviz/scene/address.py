@@ -164,6 +164,7 @@ def _changes(text: str, notices: list[str]) -> tuple[Change, ...]:
     return tuple(changes)
 
 
+_FORMER_TEXT = "eliza"  # of a model that writes: addresses without a sentence are from when it was its first example
 Query = Mapping[str, str | Sequence[str]]
 _COUNT = re.compile("[0-9]{1,9}")
 
@@ -265,8 +266,8 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
         scene = replace(scene, view=_usual_view(scene))
     if "reveal" not in texts:
         scene = replace(scene, reveal=_usual_reveal(scene))
-    if "sentence" not in texts and _writes(scene.source) and _begins_talk(scene):
-        scene = replace(scene, sentence="")  # a press is a letter, from the first on
+    if "sentence" not in texts and _writes(scene.source):  # in a talk a press is a letter, from the first on
+        scene = replace(scene, sentence="" if _begins_talk(scene) else _FORMER_TEXT)
     if has_options(scene):
         scene = replace(scene, options=_options(texts, notices))
     notices += _left_out(scene, texts)

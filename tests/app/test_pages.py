@@ -104,6 +104,12 @@ def test_a_bad_value_in_the_address_becomes_the_nearest_and_says_so(address, say
     assert values(answer_of(at))[act] == value
 
 
+def test_microgpt_opens_at_an_unfinished_name_that_its_address_holds():
+    at = opened(ROOT / "pages" / "microgpt.py")
+    assert address_of(at)["sentence"] == "so"
+    assert not sent(at)["next"]["ends"]
+
+
 @pytest.mark.parametrize("sentence", ["", " \t "])
 def test_a_sentence_that_cannot_be_shown_gets_help_and_stays_in_the_box(sentence):
     answer = did(opened(sentence=SENTENCE), "sentence", sentence)

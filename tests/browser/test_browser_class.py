@@ -161,23 +161,23 @@ def test_second_device_leads_everywhere(comes):
     speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="Another device of mine").click()
     remote = comes("second", speaker.locator(".class-hand strong").inner_text())
-    expect(remote.locator(".way .place")).to_have_text("step 6 of 10")
+    expect(remote.locator(".way .place")).to_have_text("step 6 of 11")
 
     remote.get_by_role("button", name="Next").first.click()
-    expect(phone.locator(".way .place")).to_have_text("step 7 of 10")
+    expect(phone.locator(".way .place")).to_have_text("step 7 of 11")
     expect(speaker.locator(".step-text h2")).to_have_text(re.compile("^Collect the values"))
     assert "present=1" in speaker.url, "each screen in its own layout"
     speaker.keyboard.press("Escape")
     speaker.keyboard.press("PageUp")
-    expect(remote.locator(".way .place")).to_have_text("step 6 of 10")
-    expect(phone.locator(".way .place")).to_have_text("step 6 of 10")
+    expect(remote.locator(".way .place")).to_have_text("step 6 of 11")
+    expect(phone.locator(".way .place")).to_have_text("step 6 of 11")
 
     speaker.keyboard.press("Escape")  # and now out of the talk
     speaker.locator(".way button", has_text="Scores").click()
-    expect(remote.locator(".way .place")).to_have_text("step 4 of 10")
-    expect(phone.locator(".way .place")).to_have_text("step 4 of 10")
+    expect(remote.locator(".way .place")).to_have_text("step 4 of 11")
+    expect(phone.locator(".way .place")).to_have_text("step 4 of 11")
     speaker.locator(".way button", has_text="Softmax").click()
-    expect(phone.locator(".way .place")).to_have_text("step 6 of 10")
+    expect(phone.locator(".way .place")).to_have_text("step 6 of 11")
 
     speaker.get_by_role("button", name="Ask the class").click()
     speaker.get_by_role("button", name="Which word has the largest in this row?").click()

@@ -356,3 +356,32 @@ def test_drawing_forces_at_most_one_layout(opened, address, other):
     page = opened(f"?{address}")
     asked = page.evaluate(ASKS, [document(fitted_at(each)) for each in (dict(parse_qsl(address)), other)])
     assert len(asked) <= 1, asked
+
+
+@pytest.mark.parametrize("settings", [{"n_heads": 1}, {"n_heads": 2}, {"model": "who-is-it"}, {"model": "microgpt"}])
+def test_position_counts_the_stations_of_the_map(opened, settings):
+    for view in ("sheet", "matrices"):
+        page = opened(f"?view={view}", **settings)
+        stations = page.locator(".map [data-step]")
+        for nth in (0, stations.count() // 2, stations.count() - 3):
+            stations.nth(nth).click()
+            expect(page.locator(".way .place")).to_have_text(f"step {nth + 1} of {stations.count()}")
+
+
+def test_views_are_offered_where_they_differ(opened):
+    for view in ("sheet", "matrices"):
+        page = opened(f"?view={view}")
+        views = page.locator(".toolbar .views")
+        expect(views).to_be_hidden()
+        page.get_by_role("button", name="Begin").click()
+        expect(views).to_be_visible()
+
+
+def test_a_writing_model_starts_without_statistics(opened):
+    """Its start has the question, the bars and the arcs; what was measured of its heads comes at the softmax."""
+    page = opened(model="microgpt", sentence="so")
+    shown = page.locator(".columns").inner_text()
+    assert "On average over" not in shown
+    assert "multiplications instead" not in shown
+    page.locator(".map [data-step=softmax]").click()
+    expect(page.locator(".panel .habit")).to_contain_text("On average over")

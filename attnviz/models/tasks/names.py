@@ -105,7 +105,7 @@ class Names(Letters, Learnable):
     letters = tuple("abcdefghijklmnopqrstuvwxyz")
     answers = (*letters, END)
     words_by_kind: Mapping[str, tuple[str, ...]] = {"letters": letters}
-    examples = (("eliza", "eliza"), ("soph", "soph"), ("quee", "quee"))
+    examples = (("so", "so"), ("eliza", "eliza"), ("quee", "quee"))
 
     def batch(self, random: np.random.RandomState, size: int) -> Batch:
         return self._asking(self._encoded[self.drawn(random, size)])

@@ -1,5 +1,5 @@
 // The order of what there is to see: the next stop, and playing a step band by band.
-import { ROUTES, focusOf, isOfSheet, isSheet, walkOf } from "./state.js";
+import { ROUTES, focusOf, isOfSheet, isSheet, stepsOf, walkOf } from "./state.js";
 import { resultStages, revealsOf } from "./address.js";
 
 /** @typedef {{step: string, reveal: number | null}} Stop */
@@ -23,7 +23,7 @@ export function stopAtEnd(/** @type {Pass} */ pass, /** @type {Where} */ where, 
 export const firstStop = (pass, where) =>
   stopsOf(pass, where).find(({ step }) => step === where.step) ?? { step: where.step, reveal: null };
 
-// The position as it is counted: stops of the short route in a talk, else steps; "" for a step that is not on the walk.
+// The position as it is counted: stops of the short route in a talk, else steps, as they stand on the map.
 export function countedPosition(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   if (isCounted(pass, where)) {
     const all = stopsOf(pass, where),
@@ -31,9 +31,8 @@ export function countedPosition(/** @type {Pass} */ pass, /** @type {Where} */ w
       passed = all.slice(0, indexOfStop(all, where) + 1);
     return `stop ${onRoute.filter(stop => passed.includes(stop)).length} of ${onRoute.length}`;
   }
-  const walk = walkOf(pass, where),
-    now = walk.indexOf(where.step);
-  return now < 0 ? "" : `step ${now + 1} of ${walk.length}`;
+  const ids = where.present ? walkOf(pass, where) : stepsOf(pass);
+  return `step ${ids.indexOf(where.step) + 1} of ${ids.length}`;
 }
 
 /** Whether the position is counted in stops: in a talk on the short route. @param {Pass} pass @param {Where} where */

@@ -44,7 +44,7 @@ export function makeStepButtons(between, { alone }, move) {
     back.disabled = !destinationOf(pass, where, "back");
     next.disabled = !destinationOf(pass, where, "on") && (Boolean(alone) || !nextRequest(pass, where));
     write(next, isFirst(pass, where) && !where.present ? "Begin ›" : "Next ›");
-    write(position, countedPosition(pass, where) || "\u00a0");
+    write(position, countedPosition(pass, where));
   };
   return { element: h("nav", { class: "way", "aria-label": "Steps" }, back, between, end), update };
 }

@@ -155,7 +155,7 @@ export function makeNextLetter(tools) {
     line = h("p", { class: "line" }, back, on, play, status, how, order, names);
   const settings = h("p", { class: "how" }),
     bars = makeAnswerBars(tools),
-    note = h("p", { class: "kept" }),
+    note = h("p", { class: "of-pair" }),
     list = h("div", { class: "names-of", popover: "auto" });
   const box = h(
     "section",
@@ -219,7 +219,7 @@ export function makeNextLetter(tools) {
     drawOrder(sorted);
     if (next.names && next.names !== listed) showNames(next.names);
     listed = next.names;
-    write(note, [pair ? "Bars are B, lines A." : "", next.kept.at(-1)?.text ?? ""].join(" ").trim());
+    write(note, pair ? "Bars are B, lines A." : "");
     const state = { last: shape[0] - 1, isSorted: sorted === ORDER.size, isTalk: where.present };
     bars.update({ pair, pass, name: model.answers, labels, next, ...state });
   };

@@ -225,9 +225,9 @@ function drawFlipsQuestion(pass, { name, index }, { wantFlips }) {
   return pass.stages.get(name).scale === "share" && button(`What would flip ${what}?`, () => wantFlips(name, index));
 }
 
-/** What a head was measured to do in other texts. @param {Pass} pass @param {Where} where @param {Cell} cell */
+/** What a head was measured to do in other texts, beside what it does here. @param {Pass} pass @param {Where} where @param {Cell} cell */
 function habitOf(pass, where, { name, index: [head] }) {
-  const isWeight = isFirst(pass, where) && name === stepAt(pass, where).attention;
+  const isWeight = !isFirst(pass, where) && name === stepAt(pass, where).attention;
   return (isWeight && pass.document.model?.training?.heads[head]) || "";
 }
 

@@ -1,6 +1,6 @@
 // The toolbar: one step on or back, play, the views, what to compare with, and the menu of ways out.
 import { LABELS } from "../../generated/where.js";
-import { ROUTES, hasSheet, isOfSheet, isSheet, stepAt } from "../model/state.js";
+import { ROUTES, hasSheet, isFirst, isOfSheet, isSheet, stepAt } from "../model/state.js";
 import { areLettersOn } from "../model/shortcuts.js";
 import { SPEEDS } from "../model/route.js";
 import { revealsOf } from "../model/address.js";
@@ -93,7 +93,7 @@ export function makeToolbar(play, props) {
     drawViews([where.view, pass.document.words.unit]);
     drawRoutes(where.route);
     routes.hidden = !where.present || !isOfSheet(pass, where);
-    views.hidden = !hasSheet(pass);
+    views.hidden = !hasSheet(pass) || isFirst(pass, where); // which draws the same in both
     views.title = areKeysOn ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areKeysOn ? "Key P" : "";

@@ -77,7 +77,7 @@ function makeAnnouncer(isPlaying) {
 function stepText(pass, where) {
   const counted = countedPosition(pass, where),
     { title } = stepAt(pass, where);
-  return counted ? `${counted.charAt(0).toUpperCase()}${counted.slice(1)}: ${title}.` : `${title}.`;
+  return `${counted.charAt(0).toUpperCase()}${counted.slice(1)}: ${title}.`;
 }
 
 /** @param {Pass} pass @param {Where} where @param {Look} look */
