@@ -320,6 +320,11 @@ test("slopes are shown once they are those of the number that was asked about, a
   assert.equal(look.nameOf("attention", [0, 1, 2]), "slope of output[cat, 1] by attention[head 1, cat, sat]");
   assert.equal(look.titleOf("attention"), "Attention: slope of output[cat, 1]");
   assert.equal(look.nameOf("q", [0, 1, 2]), pass.nameOf("q", [0, 1, 2]), "what has no slopes is what it was");
+  const small = slopes.map(slope => slope * 1e-6), // the largest is 6.9, or 3 below zero
+    tiny = readPass({ ...document, slopes: { ...ofOutput, values: { attention: chunks(small) } } }),
+    scaled = lookAt(tiny, where, false);
+  assert.equal(scaled.titleOf("attention"), "Attention: slope of output[cat, 1], ×10⁻⁶");
+  assert.ok(Math.abs(scaled.pass.number("attention", [0, 0, 1]) - slopes[1]) < 1e-9);
   assert.equal(look.titleOf("q"), "");
   for (const other of [{ ask: "made" }, { trail: ["output[2,0]"] }])
     assert.equal(lookAt(pass, { ...where, ...other }, false).kind, "numbers");

@@ -102,6 +102,14 @@ test("of a model that is asked something one looks at what is seen first, wherev
   assert.deepEqual(carried({ document, where: picked }, now).cell, { ...picked.cell, query: 2, key: 0 });
 });
 
+test("two words that were swapped stay selected, and swapped back they are where they were", () => {
+  const document = { ...PASS.document, model: {}, words: spoken("a", "b", "c") },
+    now = { ...document, words: spoken("a", "c", "b") };
+  const swapped = carried({ document, where: FIRST }, now);
+  assert.deepEqual([swapped.cell.query, swapped.cell.key], [FIRST.cell.key, FIRST.cell.query]);
+  assert.deepEqual(carried({ document: now, where: swapped }, document).cell, FIRST.cell);
+});
+
 test("a trail is kept as far as each cell was computed from the next", () => {
   const trailOf = trail => fitted(PASS, at({ trail: trail.split(" ") })).trail.join(" ");
   assert.equal(trailOf("output[1,0] concat[1,5] heads[1,1,1]"), "output[1,0] concat[1,5] heads[1,1,1]");

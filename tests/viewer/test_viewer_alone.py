@@ -9,8 +9,11 @@ from urllib.parse import parse_qsl
 import pytest
 from alone import number, sent, show, written
 from documents import document, fitted_at
+from page import SENTENCE
 from readback import number as as_number
-from tab import becomes, cell, expect, grid, parameters
+from tab import becomes, cell, expect, frames, grid, parameters
+
+from attnviz.core.numerals import digits
 
 pytestmark = pytest.mark.browser
 
@@ -45,6 +48,7 @@ def test_number_is_set_by_typing_and_dragging(opened):
     assert (box.get_attribute("aria-invalid"), len(sent(page))) == ("true", 1)
     box.press("Escape")
     page.reload()
+    box.focus()
     before = float(box.input_value())
     at = box.bounding_box()
     page.mouse.move(at["x"] + 20, at["y"] + 9)
@@ -56,6 +60,37 @@ def test_number_is_set_by_typing_and_dragging(opened):
     assert after > before
     becomes(page, lambda: sent(page)[-1:], [["change", {"cell": "scores[0,1,2]", "value": after}]])
     assert 1 < len(sent(page)) < 5, "not with every pixel"
+
+
+def test_a_number_to_set_has_four_digits_until_it_is_focused(opened):
+    page = opened("?step=scores")
+    box = page.get_by_role("textbox", name="Set by hand")
+    value = fitted_at({"sentence": SENTENCE}).trace["scores"].value[0, 1, 2]
+    expect(box).to_have_value(digits(value))
+    box.focus()
+    expect(box).to_have_value(repr(float(value)))
+    box.blur()
+    expect(box).to_have_value(digits(value))
+    assert sent(page) == []
+
+
+def test_terms_out_of_sight_are_counted_and_added_up(opened):
+    page = opened("?step=qkv&picked=q", d_model="64")
+    rows, rest = page.locator(".terms tbody tr"), page.locator(".terms .rest")
+    for scrolled in (0, 200):
+        page.locator(".terms").evaluate("(box, by) => { box.scrollTop = by; }", scrolled)
+        frames(page)
+        top = page.locator(".terms").bounding_box()["y"]
+        bottom = page.locator(".terms tfoot").bounding_box()["y"]
+        boxes = [each.bounding_box() for each in rows.all()]
+        unseen = [each["y"] < top - 1 or each["y"] + each["height"] > bottom + 1 for each in boxes]
+        values = [as_number(text) for text in rows.locator(".value").all_inner_texts()]
+        count = sum(unseen)
+        assert rest.locator(".sum").inner_text() == f"{count} more terms"
+        added = sum(value for value, is_unseen in zip(values, unseen, strict=True) if is_unseen)
+        assert as_number(rest.locator(".value").inner_text()) == pytest.approx(added, abs=5e-5 * (count + 1))
+    page = opened("?step=scores")
+    expect(page.locator(".terms .rest")).to_be_hidden()
 
 
 def test_new_document_keeps_typing(opened):
@@ -358,7 +393,7 @@ def test_drawing_forces_at_most_one_layout(opened, address, other):
     assert len(asked) <= 1, asked
 
 
-@pytest.mark.parametrize("settings", [{"n_heads": 1}, {"n_heads": 2}, {"model": "who-is-it"}, {"model": "microgpt"}])
+@pytest.mark.parametrize("settings", [{"heads": "1"}, {"heads": "2"}, {"model": "who-is-it"}, {"model": "microgpt"}])
 def test_position_counts_the_stations_of_the_map(opened, settings):
     for view in ("sheet", "matrices"):
         page = opened(f"?view={view}", **settings)

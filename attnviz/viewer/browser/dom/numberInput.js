@@ -1,4 +1,5 @@
 // A box that holds a number, to type another or to drag it to one.
+import { digits } from "../model/numeral.js";
 import { h, write } from "./element.js";
 
 const PAUSE_MS = 100; // between two numbers that are sent during a drag
@@ -18,8 +19,10 @@ export function makeNumberInput(set) {
     unit = 1,
     isEdited = false,
     isDragged = false;
+  // All of its digits are for who is about to change it.
   const show = () => {
-    input.value = Number.isFinite(value) ? String(value) : "";
+    const text = input.matches(":focus") ? String(value) : digits(value);
+    input.value = Number.isFinite(value) ? text : "";
     input.placeholder = Number.isFinite(value) ? "" : "hidden: −∞";
     input.removeAttribute("aria-invalid");
     hint.textContent = "";
@@ -32,6 +35,14 @@ export function makeNumberInput(set) {
   };
   input.oninput = () => {
     isEdited = true;
+  };
+  input.onfocus = () => {
+    if (isEdited) return;
+    show();
+    input.select(); // or what is typed would come after it
+  };
+  input.onblur = () => {
+    if (!isEdited) show();
   };
   input.onchange = () => {
     if (!isEdited) return; // the change event of a box that got another cell's number

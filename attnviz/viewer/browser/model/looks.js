@@ -1,5 +1,6 @@
 // How pass A and pass B are shown together, and which numbers of a pass the viewer shows.
 import { flattened, unflattened } from "./axes.js";
+import { raised } from "./numeral.js";
 import { COMPARISONS, QUESTIONS, focusAddress } from "./state.js";
 
 /** {pass, where, isThere, order, toA, toB, isApart}, if a pass has a pass A beside it, else null. `isThere` is whether the selected query is in
@@ -131,12 +132,27 @@ const LOOKS = {
   slopes: pass => {
     const { of, values } = /** @type {import("../../generated/contract").Slopes} */ (pass.document.slopes),
       { name, index } = /** @type {Cell} */ (pass.read(of)),
-      title = `slope of ${pass.nameOf(name, index)}`;
-    return replacing("slopes", pass, values, title, `${title} by`);
+      { slopes, factor } = withCommonFactor(pass.with(values), values),
+      title = `slope of ${pass.nameOf(name, index)}${factor && `, ${factor}`}`;
+    return replacing("slopes", pass, slopes, title, `${title} by`);
   },
   apart: (pass, where) => replacing("B − A", pass, differencesOf(pass, where), "B − A", "B − A of"),
   differences: pass => replacing("differences", pass, changed(pass), "change", "change of"),
 };
+
+const PLAIN_FROM = 0.01; // where the largest slope is smaller, two decimals would show zeros alone
+
+/** The slopes as multiples of a power of ten, and that as text; unchanged and "" where the largest has digits of its own.
+ * @param {Pass} sloped @param {Record<string, unknown>} values */
+function withCommonFactor(sloped, values) {
+  const names = Object.keys(values),
+    sizes = names.flatMap(name => Array.from(sloped.numbers(name), Math.abs)).filter(Number.isFinite),
+    largest = sizes.reduce((one, other) => Math.max(one, other), 0);
+  if (largest === 0 || largest >= PLAIN_FROM) return { slopes: values, factor: "" };
+  const power = Math.floor(Math.log10(largest)),
+    scaled = names.map(name => [name, sloped.numbers(name).map(slope => slope / 10 ** power)]);
+  return { slopes: Object.fromEntries(scaled), factor: `×10${raised(power)}` };
+}
 
 /** A look that shows other `values` in some stages. Names begin with what they are, as there may be space for no more. @param {string} kind
  * @param {Pass} pass @param {Record<string, unknown>} values @param {string} title @param {string} prefix */

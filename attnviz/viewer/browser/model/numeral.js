@@ -33,6 +33,12 @@ export function tex(value) {
   return exponent ? `${mantissa} \\cdot 10^{${exponent}}` : mantissa;
 }
 
+/** A whole number as an exponent. @param {number} power */
+export const raised = power =>
+  String(power)
+    .replace("-", "⁻")
+    .replace(/[0-9]/g, digit => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]);
+
 /** A number to stand behind an operator: in brackets, if it has a minus of its own. @param {number} value
  * @param {(value: number) => string} written */
 export const bracketed = (value, written) => (value < 0 ? `(${written(value)})` : written(value));

@@ -205,7 +205,11 @@ export function carried({ document: before, where }, now) {
     // as for who opens the address, which has no number that nobody picked
     return isPicked ? where : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
   }
-  const isFirst = !hasPicked(where.cell, first) && (now.model || hasPicked(next, first)),
+  // Two words that were swapped stay selected, so that the same button swaps them back.
+  const { query: words } = before.words,
+    { query, key } = where.cell,
+    isSwapped = String(words.with(query, words[key]).with(key, words[query])) === String(now.words.query),
+    isFirst = !isSwapped && !hasPicked(where.cell, first) && (now.model || hasPicked(next, first)),
     cell = isFirst ? next : followed(before.words, now.words, where.cell);
   return { ...where, cell, trail: hasPicked(cell, where.cell) ? [] : where.trail };
 }

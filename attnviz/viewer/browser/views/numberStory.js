@@ -1,7 +1,7 @@
 // What a number is made of, in words and as a list of terms, and what wrote it.
 import { digits, fraction } from "../model/numeral.js";
 import { numbersOf } from "../model/rule.js";
-import { h, makeScroller, rovingFocus, setTabStop } from "../dom/element.js";
+import { h, makeScroller, rovingFocus, setTabStop, write } from "../dom/element.js";
 
 /** The numbers that were unfolded; back(position) is called as one is clicked. @param {Pass} pass @param {string[]} trail */
 export const drawTrail = (pass, trail, back) =>
@@ -85,7 +85,7 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
       isLatest = count !== null && nth === lines.length - 1;
     return h(
       "tr",
-      { role: "row", class: isLatest ? "latest" : "" },
+      { role: "row", class: isLatest ? "latest" : "", term: line.value },
       drawCell("name", name),
       drawCell("sum", line.text),
       drawCell("value", digits(line.value)),
@@ -99,6 +99,12 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
       { role: "rowgroup" },
       h(
         "tr",
+        { role: "row", class: "total rest", hidden: true },
+        drawCell("sum", "more terms", { colSpan: 2 }),
+        drawCell("value", "0"),
+      ),
+      h(
+        "tr",
         { role: "row", class: "total" },
         drawCell("sum", terms.conclusion, { colSpan: 2 }),
         drawCell("value", digits(value)),
@@ -109,7 +115,25 @@ export function drawTerms(pass, terms, { order, count, value }, { unfold, point 
   const clickable = links.filter(({ length }) => length);
   setTabStop(clickable.flat(), clickable.flat()[0]);
   rovingFocus(table, () => clickable);
-  return makeScroller(h("div", { class: "terms" }, table));
+  const scroller = makeScroller(h("div", { class: "terms" }, table));
+  scroller.addEventListener("scroll", () => showRest(scroller));
+  return scroller;
+}
+
+// How many terms are out of sight, and their sum: what is in sight and that add up to the total.
+function showRest(scroller) {
+  const { tBodies, tFoot } = scroller.querySelector("table"),
+    rest = tFoot?.querySelector(".rest");
+  if (!rest || rest.hidden) return;
+  const { top } = scroller.getBoundingClientRect(),
+    bottom = tFoot.getBoundingClientRect().top,
+    unseen = [...tBodies[0].rows].filter(row => {
+      const box = row.getBoundingClientRect();
+      return box.bottom > bottom + 1 || box.top < top - 1;
+    });
+  const [text, value] = rest.cells;
+  write(text, `${unseen.length} more ${unseen.length === 1 ? "term" : "terms"}`);
+  write(value, digits(unseen.reduce((sum, { term }) => sum + term, 0)));
 }
 
 const drawCell = (className, content, props = {}) => h("td", { role: "gridcell", class: className, ...props }, content);
@@ -118,15 +142,19 @@ const drawCell = (className, content, props = {}) => h("td", { role: "gridcell",
 export function showWholeLines(box) {
   const scroller = box.querySelector(".terms");
   if (!scroller) return;
-  scroller.style.maxHeight = "";
-  if (scroller.scrollHeight <= scroller.clientHeight + 1) return;
   const { tBodies, tFoot } = scroller.querySelector("table"),
-    [body] = tBodies,
+    rest = tFoot?.querySelector(".rest");
+  scroller.style.maxHeight = "";
+  if (rest) rest.hidden = true;
+  if (scroller.scrollHeight <= scroller.clientHeight + 1) return;
+  if (rest) rest.hidden = false;
+  const [body] = tBodies,
     top = body.getBoundingClientRect().top,
     total = tFoot?.offsetHeight ?? 0;
   const bottoms = [...body.rows].map(row => row.getBoundingClientRect().bottom - top),
     last = bottoms.findLast(bottom => bottom + total <= scroller.clientHeight);
   if (last) scroller.style.maxHeight = `${last + total}px`;
+  showRest(scroller);
 }
 
 const sorted = (lines, order) =>

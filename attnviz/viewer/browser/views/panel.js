@@ -242,9 +242,7 @@ function drawSlopes(pass, where, look, cellName, { wantSlopes, alone }) {
     last = steps.findLast(hasSlopes),
     title = last?.layer ? `${last.title} of layer ${last.layer}` : last?.title;
   const help = hasSlopes(stepAt(pass, where))
-    ? "Where a matrix or a band is titled “slope of”, each number says how fast the selected number moves with that cell: " +
-      "raise an orange cell and it rises, raise a blue one and it falls; a pale one hardly moves it. Later matrices can't " +
-      "move it, and are drawn as they are."
+    ? "Where a title says “slope of”, a gold cell raises the number when it rises, and a slate one lowers it."
     : last
       ? `No matrix drawn here moves this number. Open “${title}” to see its slopes.`
       : "";
