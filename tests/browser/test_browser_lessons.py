@@ -1,6 +1,7 @@
 """The page of lessons in the app: the first screen, ways out and back, a talk, other pages' scenes, everyone."""
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 from boxes import colours
@@ -94,6 +95,22 @@ def test_walkthrough_and_back_from_a_moment(visit):
     expect(page.locator(".lesson-said h2")).to_have_text(LESSONS["who-is-it"].moment[4].title)
     expect(page.locator(".lesson-said .verdict")).not_to_be_empty()
     becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "5"})
+
+
+def test_the_walkthrough_opens_at_the_picture_of_the_moment(visit):
+    """The view, the step and the number that was opened there."""
+    for name, moment in (("heads", 3), ("one-number", 4)):
+        page = lesson(visit(), at(lesson=name, moment=moment))
+        page.keyboard.press("PageDown")
+        picture = page.locator(".lesson-picture")
+        picture.locator("[role=gridcell]").nth(5).click()
+        opened = page.locator(".number-line strong").inner_text()
+        page.get_by_role("link", name="Explore this in the walkthrough").click()
+        expect(heading(page, "Walkthrough")).to_be_attached()
+        expect(page.locator(".panel h3")).to_have_text(opened)
+        there = dict(parse_qsl(LESSONS[name].moment[moment - 1].at))
+        becomes(page, lambda: parameters(page).get("step"), there["step"])  # noqa: B023
+        assert parameters(page).get("view", "matrices") == there["view"]
 
 
 def test_pages_keep_their_scene(visit):

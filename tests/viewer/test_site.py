@@ -160,7 +160,9 @@ def test_lesson_and_talk_files_run_in_every_engine(engine, site):
     engine.press("PageDown")
     sees(count="2 of", hash="#moment=2")
     engine.read("document.querySelector('.ways-out a.button').click()")
-    sees(hash="#look=2", place="step 1 of")
+    sees(hash="#look=2&step=scores", place="step 4 of")  # as in the picture of the moment
+    engine.read("document.querySelector('.map [data-step]').click()")
+    sees(place="step 1 of")
     engine.read("document.querySelector('.panel .what-if button, .panel .acts button').click()")
     sees(refused="That needs the app itself")
     engine.press("p")

@@ -137,6 +137,7 @@ export function mountLessons(root, course, host) {
   const actions = {
     ...navigation,
     hrefOf: host.hrefOf,
+    exploreAddress: () => view.picture.address(state.moment),
     hrefTo: host.hrefTo,
     opensSentences: host.opensSentences,
     present: () => remote.follow("present"),

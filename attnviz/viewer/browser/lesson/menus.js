@@ -113,9 +113,9 @@ function makeFoot(state, actions) {
       next.classList.toggle("check", isDone && !isEnd);
       inClass.hidden = !actions.openClass || isClass; // then the class bar has everything
       write(next, isReveal ? "Reveal" : isLast ? "Next lesson" : "Next");
-      ownSentence.update(ownSentenceAddress);
-      walkthrough.update("");
-      if (moment) explore.update(moment.at);
+      ownSentence.update(() => ownSentenceAddress);
+      walkthrough.update(() => "");
+      if (moment) explore.update(actions.exploreAddress);
       write(presenting, position.present ? "Leave" : "Present");
       editing.hidden = !isTalk || position.present;
       speaking.hidden = !(isTalk || state.lessons.length === 1) || "speaker" in position; // a page of one lesson may be a talk
@@ -127,16 +127,20 @@ function makeFoot(state, actions) {
   };
 }
 
-// A link into the walkthrough, opened within the page if possible.
+// A link into the walkthrough, opened within the page if possible. update(addressNow) takes a function: a picture may have moved since.
 function makeSceneLink(text, { open, hrefOf }, className = "") {
   const link = h("a", { class: className }, text);
-  let address = "";
-  onPlainClick(link, () => open(address));
+  let addressNow = () => "";
+  const refresh = () => {
+    link.href = hrefOf(addressNow());
+  };
+  link.onpointerenter = link.onfocus = refresh;
+  onPlainClick(link, () => open(addressNow()));
   return {
     element: link,
-    update(to) {
-      address = to;
-      link.href = hrefOf(to);
+    update(now) {
+      addressNow = now;
+      refresh();
     },
   };
 }

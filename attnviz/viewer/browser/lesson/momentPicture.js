@@ -1,7 +1,7 @@
 // The picture of a moment: a pass, a sweep over d_k, or a mistake with the mask.
 import { choice, h, redraw, svgElement, write } from "../dom/element.js";
 import { digits, grouped, percent, short } from "../model/numeral.js";
-import { readWhere } from "../model/address.js";
+import { readWhere, searchAt } from "../model/address.js";
 import { coloursOf } from "../dom/colour.js";
 import { drawStory, titleOf } from "../views/numberStory.js";
 import { lookAt, withPair } from "../model/looks.js";
@@ -18,7 +18,7 @@ import { fitted, focusOf, inspected, isOfSheet, isSheet, stepAt } from "../model
 import { keepingFocus } from "../views/viewer.js";
 
 // A picture of bars has no numbers of a pass to point at.
-const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, leave: () => {} };
+const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, address: () => null, leave: () => {} };
 
 // `bars` are {label, weight, isHidden}; a weight of null is no number. `foot` is what they add up to, in words.
 function drawWeightBars(title, bars, foot = "") {
@@ -169,6 +169,7 @@ function makePassPicture(answer) {
   const line = h("div", { class: "number-line" });
   let pass = /** @type {any} */ (null), // Pass
     where = /** @type {any} */ (null), // Where
+    shown = /** @type {any} */ (null), // the moment
     covers = new Set(),
     framed = null, // the cell that the moment asks about, or that its answer is read off
     askedStage = "", // the stage of that cell
@@ -258,6 +259,7 @@ function makePassPicture(answer) {
   return {
     element: root,
     show(moment, isCovered, isPresented) {
+      shown = moment;
       if (moment.document !== pass?.document) {
         pass = readPass(moment.document);
         where = fitted(pass, { ...readWhere(pass, `?${moment.at}`), present: false });
@@ -273,6 +275,7 @@ function makePassPicture(answer) {
       render();
     },
     selected: () => pass && { pass, focus: focusOf(pass, where) },
+    address: moment => moment === shown && searchAt(pass, { ...where, present: false }, `?${moment.at}`).slice(1),
     // The cell of a number in a text: highlighted, or opened.
     point: link => (link ? tools.point(...cellOf(link)) : tools.point(null, null)),
     open(link) {
@@ -325,6 +328,8 @@ export function makeMomentPicture(answer) {
     },
     clear: () => box.replaceChildren(),
     selected: () => made?.selected() ?? null,
+    // What it shows of a moment, as an address of the walkthrough.
+    address: moment => (box.contains(made?.element) && made.address(moment)) || moment.at,
     point: link => made?.point(link),
     open: link => made?.open(link),
     leave: () => made?.leave(),

@@ -1,5 +1,6 @@
 // The pages of the site, which need no server: lessons, passes and articles, drawn from the data in the page.
 import { h } from "../dom/element.js";
+import { PARAMETERS } from "../../generated/where.js";
 import { searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { hashOf, showPass } from "./serverless.js";
@@ -19,20 +20,25 @@ function showLesson(main, data) {
     explored = /** @type {number | null} */ (null); // the number of a moment
   const query = () => new URLSearchParams(hash.read()),
     numberNow = () => Number(query().get("moment") ?? 1);
+  // Where in the present moment's pass an address leads.
+  const placeOf = address => {
+    const place = [...new URLSearchParams(address)].filter(([name]) => Object(PARAMETERS).includes(name));
+    return new URLSearchParams([[LOOKS, String(numberNow())], ...place]);
+  };
   const host = {
     address: lessonAddress(data.lesson, hash),
     fetchMoment,
     has: ({ lesson }) => lesson === data.lesson,
     hrefTo: position => `${position.lesson === data.lesson ? "" : data.pages[position.lesson]}${hashTo(position)}`,
     open(address) {
-      if (address !== moments[numberNow() - 1]?.at) return false; // a link
-      hash.write(`?${LOOKS}=${numberNow()}`, true);
+      if (!address || address === data.course.ownSentence) return false; // a link
+      hash.write(`?${placeOf(address)}`, true);
       draw();
       return true;
     },
     hrefOf(address) {
       if (address === data.course.ownSentence) return data.own;
-      return address ? `#${LOOKS}=${numberNow()}` : data.walkthrough;
+      return address ? `#${placeOf(address)}` : data.walkthrough;
     },
     questions: (_, form) => Promise.resolve(data.questions[form]),
     store: () => localStorage,

@@ -50,7 +50,7 @@ function makeHeader(part, { partIndex, isFirst, width }, acts) {
       const { columns: axis } = part.cells,
         isOneSentence = axis.name === "key" && pass.document.words.shared;
       if (missing) write(about, present ? `${missing} more` : `the largest; ${missing} more`);
-      else if (withoutText && part.left && axis.name === "key") write(about, "query"); // which nothing beside it says
+      else if (part.left && axis.name === "key") write(about, "query"); // over its column
       columns = part.columns;
       for (const [nth, name] of names.entries()) {
         const column = columns[nth],
