@@ -420,3 +420,13 @@ def test_a_writing_model_starts_without_statistics(opened):
     assert "multiplications instead" not in shown
     page.locator(".map [data-step=softmax]").click()
     expect(page.locator(".panel .habit")).to_contain_text("On average over")
+
+
+def test_one_line_stands_for_what_comes_later(opened):
+    page = opened("?view=sheet&step=scores")
+    later = page.get_by_text("Still to come")
+    expect(later).to_have_count(1)
+    expect(page.locator(".sheet td.to-come").filter(visible=True)).to_have_count(0)
+    expect(page.locator(".sheet .names .rest")).to_contain_text("query")
+    page.locator(".map [data-step=output]").click()
+    expect(later).to_have_count(0)

@@ -266,6 +266,14 @@ export function makeOneWordTable(acts) {
     const columns = ["said", "label", ...Array(width + 1).fill("")].map(name => h("col", { class: name }));
     table.replaceChildren(h("colgroup", {}, ...columns), ...lines.map(line => line.element));
   });
+  // What comes later keeps its space, so that nothing moves; one line says that it comes. On paper it is written there by hand.
+  const markLater = (parts, { where, withoutText }) => {
+    const isDrawn = where.present || withoutText || table.closest(".printed");
+    for (const { element, partIndex } of lines)
+      element.classList.toggle("later", !isDrawn && !parts[partIndex].isThere);
+    const note = lines.find(({ element }) => element.matches(".later") && element.querySelector(".said"));
+    if (note) redraw(note.element.querySelector(".said"), [h("span", { class: "note" }, "Still to come")]);
+  };
   return {
     element: table,
     lines: () => lines,
@@ -273,6 +281,7 @@ export function makeOneWordTable(acts) {
       build([widthOf(parts), hasCacheLine, parts.map(shapeOf)], parts);
       table.setAttribute("aria-label", label);
       for (const line of lines) line.update(parts[line.partIndex], parts[line.partIndex].paint ?? paint);
+      markLater(parts, paint);
     },
     mark(ofB, ofA) {
       for (const line of lines) line.mark(...(line.side === "A" ? ofA : ofB));
