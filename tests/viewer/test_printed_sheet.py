@@ -164,7 +164,7 @@ def test_first_printed_page_has_arcs_and_words(opened):
     pressed = first.locator(".thread .flip").is_visible()
     page.emulate_media(media="null")
     page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    assert len(seen) == arcs == 12
+    assert (len(seen), arcs) == (12, 1), "eleven words have under 1 %"
     assert min(seen) >= 0
     assert not muted
     assert not pressed, "nobody presses paper"

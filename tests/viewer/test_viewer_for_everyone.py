@@ -198,8 +198,7 @@ def test_forced_colours_show_selection_and_numbers(opened):
         pressed, other = (page.locator(f'.questions [aria-pressed="{is_on}"]').first for is_on in ("true", "false"))
         assert pressed.evaluate(colour) != other.evaluate(colour)
         assert page.locator(".map [aria-current]").evaluate(colour) != page.locator(".map .step").first.evaluate(colour)
-        assert (
-            len({bar.evaluate(colour) for bar in page.locator(".bar-row .bar").all()} - {other.evaluate(colour)}) == 2
-        )
+        bars = {bar.evaluate(colour) for bar in page.locator(".bar-row .bar").all()}
+        assert len(bars - {other.evaluate(colour)}) == 3, "scores above and below zero, and attention weights"
         cells = grid(page, "Attention").last.locator("td.number").all()
         assert len({each.evaluate(colour) for each in cells}) > 3
