@@ -6,10 +6,12 @@ import { background, css, textOn } from "../dom/colour.js";
 import { h, redraw, rovingFocus, setTabStop, svgElement, write } from "../dom/element.js";
 import { makeNumberInput } from "../dom/numberInput.js";
 import { arcsOf, drawArcs } from "./arcs.js";
+import { makeCollectValues } from "./collectValues.js";
+import { MOST_COLUMNS } from "./collection.js";
 import { cacheNoteAt, drawSentences, showsProducts } from "./oneWordCells.js";
 import { contentOf, partsIn } from "./oneWordPair.js";
 import { makePhoneView } from "./oneWordPhone.js";
-import { awaitLetters, fittingParts, frameOf, setSizes } from "./oneWordSizes.js";
+import { awaitLetters, fittingParts, frameOf, isNarrowPage, setSizes } from "./oneWordSizes.js";
 import { makeOneWordTable, widthOf } from "./oneWordTable.js";
 
 // The whole sentence, where it is too long for a column for each word. choose(key) gives a word a column.
@@ -133,6 +135,7 @@ const makeActs = (tools, now) => ({
 export function makeOneWord(tools, withoutText = false) {
   const opened = new Set(); // the keys of bands with a line for every row
   let shown = null,
+    hasArrived = false, // from another step
     extent = null, // the size of the box: asking for it costs a layout of what is about to change
     chosenWords = [];
   const inPlace = makeInPlace(tools.set);
@@ -151,6 +154,7 @@ export function makeOneWord(tools, withoutText = false) {
   const strip = makeArcStrip(tools),
     table = makeOneWordTable(acts),
     phone = makePhoneView(acts),
+    collecting = makeCollectValues(acts, withoutText, () => draw()),
     caption = h("div", { class: "told" });
   const box = h(
     "section",
@@ -161,23 +165,40 @@ export function makeOneWord(tools, withoutText = false) {
     table.element,
     inPlace.element,
     phone.element,
+    collecting.element,
   );
   const measured = () => ({ clientWidth: box.clientWidth, clientHeight: box.clientHeight }),
     above = () => heightOf(sentence.element) + heightOf(caption);
   const draw = () => {
     if (box.hidden) return; // letters came late: what is hidden has no extent
     extent ??= measured();
-    const content = contentOf(shown, acts, withoutText),
-      frame = frameOf(box, extent, content),
+    const whole = contentOf(shown, acts, withoutText),
+      frame = frameOf(box, extent, whole),
+      collection = frame.isPaper
+        ? null
+        : collecting.read(whole, frame.isPhone || frame.least ? FEW_COLUMNS : MOST_COLUMNS),
+      content = collection ? { ...whole, slots: collection.beside } : whole, // the picture says the rest
       parts = drawSentence(content, frame);
     box.classList.toggle("in-hand", frame.isPhone);
     if (frame.isPhone) {
       box.removeAttribute("style"); // the sizes of a wider one
       phone.update(parts, content.paint);
+      drawCollection(collection, content, frame, null);
     } else {
       phone.clear();
-      drawTable(content, frame, parts, above()); // asked before the table changes, which would be laid out for it
+      const taken = above(), // asked before the table changes, which would be laid out for it
+        height = isNarrowPage() ? null : Math.round((extent.clientHeight - taken) * shareOf(parts));
+      drawCollection(collection, content, frame, height);
+      drawTable(content, frame, parts, taken + (collection ? heightOf(collecting.element) : 0));
     }
+  };
+  // The picture of what is collected, which takes space from the table.
+  const drawCollection = (collection, content, { letters, least, isPhone }, height) => {
+    if (!collection) return collecting.hide();
+    const letter = Math.max(letters.own, least),
+      leastDigits = isPhone ? letter : 0.6 * letter,
+      size = { width: extent.clientWidth - letter, height, letter, leastDigits }; // less the space at its sides
+    collecting.update(collection, content, size, hasArrived);
   };
   // Draws the sentence above the table and returns the parts that fit below it.
   const drawSentence = (content, frame) => {
@@ -216,6 +237,7 @@ export function makeOneWord(tools, withoutText = false) {
     inPlace.update(pass, focus);
   };
   const mark = ({ name, index }) => {
+    collecting.mark(shown.pass.address(name, index));
     const { pair } = shown.look,
       inA = pair?.toA(name, index);
     table.mark(marked(shown.pass, name, index), inA ? marked(pair.pass, name, inA) : ["", new Set()]);
@@ -238,12 +260,21 @@ export function makeOneWord(tools, withoutText = false) {
       if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) chosenWords = [];
       const { step, present } = shown?.where ?? {};
       if (box.hidden || step !== where.step || present !== where.present) extent = null; // the step's text has other lines
-      if (box.hidden) return;
+      if (box.hidden) {
+        collecting.hide();
+        return;
+      }
+      hasArrived = step !== undefined && step !== where.step;
       shown = { pass, where, look };
       draw();
     },
   };
 }
+
+const FEW_COLUMNS = 6; // on a phone and in a talk, whose digits are large
+
+// Of the height for a picture beside these parts of the table.
+const shareOf = parts => Math.max(0.4, 0.78 - 0.04 * (parts.flatMap(({ rows }) => rows).length - 1));
 
 // 0 for an empty or hidden element, without measuring it.
 const heightOf = element => (element.hidden || !element.childElementCount ? 0 : element.offsetHeight);

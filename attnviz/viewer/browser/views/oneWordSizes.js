@@ -59,7 +59,7 @@ function roomForLines(extent, { parts, above, least, buttons }) {
   return (extent.clientHeight - above - GAP_PX * parts - higher - borders) / (line + SPACING_PX);
 }
 
-const isNarrowPage = () => globalThis.innerWidth <= NARROW_PX;
+export const isNarrowPage = () => globalThis.innerWidth <= NARROW_PX;
 
 // The height of the lines without a fixed height, in lines of digits.
 function heightOf(lines) {

@@ -1,0 +1,241 @@
+// What a head collects, as a picture's data: a strip of cells for each word's value, as high as its attention weight, whose columns
+// add up; for several heads the strips are their parts of the output. Pure functions, and moments for dom/motion.js.
+import { isOfHeads } from "../model/axes.js";
+import { background } from "../dom/colour.js";
+import { added } from "./oneWordParts.js";
+
+const MOST_ROWS = 12,
+  LEAST_WEIGHT = 0.01; // words below it share a strip
+export const MOST_COLUMNS = 8; // of more dimensions those with the largest values
+const LONGEST_NAME = 20; // letters, of which a layout thinks
+const SAME = 1e-6;
+
+const VALUES = ["values", "times weight", "stack", "stir"];
+const PARTS = ["parts", "stack"];
+
+const upTo = length => Array.from({ length }, (_, position) => position);
+const baseOf = ({ cells }) => cells.name.replace(/_\d+$/, "");
+
+/** The strips of the step's weighted sum, or of the heads' parts of the output; null where the table says more: two passes, slopes, a
+ * number that is covered, not sent yet or set so that the columns don't add up. `previews` are the addresses of weights muted here alone. */
+export function collectionOf(content, previews, most = MOST_COLUMNS) {
+  const { where, look, other, source, slots } = content,
+    ofStep = slots.filter(({ step }) => step.id === where.step);
+  if (other || source || look.kind !== "numbers" || look.isWorksheet) return null;
+  return valuesOf(content, ofStep, previews, most) ?? partsOfHeads(content, ofStep, most);
+}
+
+function valuesOf({ pass, look, attention, selection, slots, paint }, ofStep, previews, most) {
+  const slot = ofStep.find(({ right, cells, isThere }) => isThere && right?.columns.name === "" && isOfKeys(cells)),
+    beside = slots.filter(({ cells, band }) => cells.name === attention && !band.array);
+  if (!slot || !beside.length) return null;
+  const { cells, right } = slot,
+    indexOf = key => pass.indexAt(attention, { ...selection, key }),
+    keys = upTo(cells.size[1]),
+    dims = upTo(cells.size[0]);
+  if (!look.shown(attention, indexOf(0)) || !look.shown(cells.name, cells.index(0, 0))) return null;
+  const valueAt = (dim, key) => pass.number(cells.name, cells.index(dim, key)),
+    weights = keys.map(key => pass.number(attention, indexOf(key))),
+    sums = dims.map(dim => pass.number(right.name, right.index(dim, 0)));
+  const isSum = dim => Math.abs(added(keys.map(key => weights[key] * valueAt(dim, key))) - sums[dim]) <= SAME;
+  if (!weights.every(weight => weight >= 0) || !dims.every(isSum)) return null; // NaN too
+  const rows = keys.map(key => {
+    const index = indexOf(key),
+      isSet = weights[key] === 0 && pass.isOverridden(attention, index),
+      isPreview = previews.has(pass.address(attention, index));
+    return {
+      name: cells.columns.labels[key],
+      key,
+      cell: { name: attention, index },
+      weight: isSet ? (paint.before(attention, index) ?? 0) : weights[key],
+      isSet,
+      isMuted: isSet || isPreview,
+    };
+  });
+  const shown = new Set(largest(rows.filter(({ weight }) => weight >= LEAST_WEIGHT)));
+  if (rows.length - shown.size === 1) for (const row of rows) shown.add(row); // one word needs no strip for others
+  const selected = cells.positionOf(pass.indexAt(cells.name, selection))?.[0],
+    sizeOf = dim => Math.max(...keys.map(key => Math.abs(valueAt(dim, key)))),
+    columns = columnsOf(dims, sizeOf, selected, most);
+  const strips = rows
+    .filter(row => shown.has(row))
+    .map(row => ({
+      ...row,
+      values: columns.map(dim => valueAt(dim, row.key)),
+      cells: columns.map(dim => ({ name: cells.name, index: cells.index(dim, row.key) })),
+    }));
+  const others = rows.filter(row => !shown.has(row)),
+    muted = rows.filter(({ isMuted, isSet }) => isMuted && !isSet); // whose parts the pass still has
+  return {
+    kind: "values",
+    phases: VALUES,
+    beside,
+    part: slot,
+    first: slot,
+    rows: others.length ? [...strips, together(others, columns, valueAt, pass.document.words.unit)] : strips,
+    columns: columns.map(dim => cells.rows.labels[dim]),
+    more: dims.length - columns.length,
+    sums: columns.map(dim => sums[dim] - added(muted.map(({ key, weight }) => weight * valueAt(dim, key)))),
+    sumCells: columns.map(dim => ({ name: right.name, index: right.index(dim, 0) })),
+    isSumShown: look.shown(right.name, right.index(0, 0)),
+    isPreview: muted.length > 0,
+    scale: cells.stage,
+  };
+}
+
+const isOfKeys = ({ columns }) => columns.name === "key";
+
+// The words without a strip as one: their weights added up, and the mean of their values, weighted.
+function together(others, columns, valueAt, unit) {
+  const weight = added(others.map(each => each.weight)),
+    sumIn = dim => added(others.map(each => each.weight * valueAt(dim, each.key)));
+  return {
+    name: `the other ${others.length} ${unit}s`,
+    key: null,
+    isOthers: true,
+    weight,
+    isMuted: false,
+    values: columns.map(dim => (weight ? sumIn(dim) / weight : 0)),
+    cells: null,
+  };
+}
+
+function partsOfHeads({ pass, look, slots }, ofStep, most) {
+  const [parts, bias, output] = ["contributions", "b_o", "output"].map(name =>
+    ofStep.find(each => baseOf(each) === name && !each.left),
+  );
+  if (!parts?.isThere || !output || !isOfHeads(parts.cells.rows)) return null;
+  const strips = [parts, ...(bias ? [bias] : [])].flatMap(({ cells, band }) =>
+    upTo(cells.size[0]).map(row => ({ cells, row, name: isOfHeads(cells.rows) ? cells.rows.labels[row] : band.label })),
+  );
+  const beside = slots.filter(each => each !== parts && each !== bias && each !== output),
+    dims = upTo(output.cells.size[1]),
+    { name } = output.cells,
+    numberOf = (cells, row, dim) => pass.number(cells.name, cells.index(row, dim));
+  const isSum = dim =>
+    Math.abs(added(strips.map(({ cells, row }) => numberOf(cells, row, dim))) - numberOf(output.cells, 0, dim)) <= SAME;
+  if (!beside.length || !dims.every(isSum) || !look.shown(parts.cells.name, parts.cells.index(0, 0))) return null;
+  const selected = output.cells.positionOf(pass.indexAt(name, output.selection))?.[1],
+    sizeOf = dim => Math.max(...strips.map(({ cells, row }) => Math.abs(numberOf(cells, row, dim)))),
+    columns = columnsOf(dims, sizeOf, selected, most);
+  return {
+    kind: "parts",
+    phases: PARTS,
+    beside,
+    part: output.isThere ? output : parts,
+    first: parts,
+    rows: strips.map(({ cells, row, name }) => ({
+      name,
+      key: null,
+      weight: 1 / strips.length,
+      isMuted: false,
+      values: columns.map(dim => numberOf(cells, row, dim)),
+      cells: columns.map(dim => ({ name: cells.name, index: cells.index(row, dim) })),
+    })),
+    columns: columns.map(dim => output.cells.columns.labels[dim]),
+    more: dims.length - columns.length,
+    sums: columns.map(dim => numberOf(output.cells, 0, dim)),
+    sumCells: columns.map(dim => ({ name, index: output.cells.index(0, dim) })),
+    isSumShown: output.isThere && look.shown(name, output.cells.index(0, 0)),
+    isPreview: false,
+    scale: { scale: "signed", limit: Math.max(parts.cells.stage.limit, output.cells.stage.limit) },
+  };
+}
+
+const largest = rows => [...rows].sort((one, other) => other.weight - one.weight).slice(0, MOST_ROWS);
+
+/** Which dimensions have a column: all, or the largest of many, and the selected one. */
+export function columnsOf(dims, sizeOf, selected, most) {
+  if (dims.length <= most) return dims;
+  const rank = dim => (dim === selected ? Number.POSITIVE_INFINITY : sizeOf(dim));
+  return [...dims]
+    .sort((one, other) => rank(other) - rank(one))
+    .slice(0, most)
+    .sort((one, other) => one - other);
+}
+
+/** Where a picture of this many pixels has its rows and its stack, in letters of that size; without a height it takes what it needs. Where
+ * it is narrow, names stand above their strips and the stack below all. */
+export function layoutOf({ rows, columns }, { width, height, letter, leastDigits }) {
+  const isWide = width > 46 * letter,
+    lengths = rows.map(({ name, isOthers }) => (isOthers ? 0.48 : 0.58) * Math.min(name.length, LONGEST_NAME)),
+    ofWords = lengths.filter((_, nth) => !rows[nth].isOthers),
+    left = (isWide ? Math.max(3, ...lengths) + 6.1 : 0.8) * letter,
+    between = (Math.max(3, ...ofWords) + 1.4) * letter,
+    cell = isWide
+      ? Math.min(6 * letter, (width - left - between) / 2 / columns.length)
+      : (width - left) / columns.length;
+  const above = isWide ? 0 : 1.6 * letter, // a strip stands its name
+    least = isWide ? 1.3 * letter : 0.4 * letter,
+    gap = 0.3 * letter,
+    top = 1.7 * letter,
+    foot = 2.4 * letter;
+  const space = Math.max(rows.length * (least + gap) + 4 * letter, (height ?? Number.POSITIVE_INFINITY) - top),
+    even = Math.min(2.6 * letter, space / rows.length - gap);
+  const heightIn = tall => added(rows.map(({ weight }) => above + Math.max(least, weight * tall) + gap));
+  let tall = Math.min((isWide ? 17 : 12) * letter, space - foot);
+  while (heightIn(tall) > space && tall > 4 * letter) tall *= 0.95;
+  const ofRows = Math.max(heightIn(tall), rows.length * (above + even + gap)),
+    stackY = isWide ? top : top + ofRows + 1.8 * letter,
+    stackX = isWide ? left + columns.length * cell + between : left;
+  const bottom = Math.max(stackY + tall + foot, isWide ? top + ofRows : 0);
+  const label = isWide ? left - 6 * letter : width - 6.5 * letter, // as wide as a name
+    weightX = isWide ? left - letter : width,
+    small = Math.max(0.84 * letter, leastDigits);
+  return {
+    letter,
+    small,
+    leastDigits,
+    isWide,
+    label,
+    weightX,
+    left,
+    cell,
+    above,
+    least,
+    gap,
+    top,
+    tall,
+    even,
+    stackX,
+    stackY,
+    height: bottom,
+  };
+}
+
+/** A moment of a phase, as plain numbers: each row's middle, its space (`y`, `height`), where its strip is (`x`, `at`, `piece`), whether it
+ * is there, and its cells' colours. Heights of strips are weights times `tall`. */
+export function momentOf({ kind, rows, phases, sums, scale }, phase, layout, colours) {
+  const { tall, even, above, least, gap, top, left, stackX, stackY } = layout,
+    name = phases[phase],
+    isEven = name === "values" || name === "parts",
+    isStacked = name === "stack" || name === "stir",
+    whole = Math.max(1, added(rows.map(({ weight }) => weight))),
+    kept = added(rows.map(({ weight, isMuted }) => (isMuted ? 0 : weight)));
+  const colourOf = value => background(value, scale, colours),
+    stirred = name === "stir" ? sums.map(colourOf) : null;
+  let y = top,
+    piled = stackY;
+  const strips = rows.map(({ weight, isMuted, values }) => {
+    const own = (weight * tall) / whole,
+      height = isEven ? even : kind === "parts" ? even : own,
+      space = isEven || kind === "parts" ? even : Math.max(least, own),
+      there = isMuted ? 0 : 1,
+      piece = stirred && kept ? (own * there * whole) / kept : own;
+    const start = y + above + (space - height) / 2;
+    const strip = {
+      middle: above ? y + above / 2 : y + space / 2,
+      y: start,
+      height,
+      x: (isStacked ? stackX : left) + (1 - there) * 3 * layout.letter,
+      at: isStacked ? piled : start,
+      piece: isStacked ? piece : height,
+      there,
+      fills: values.map((value, nth) => stirred?.[nth] ?? colourOf(value)),
+    };
+    y += above + space + gap;
+    piled += piece * there;
+    return strip;
+  });
+  return { strips, stackY, tall, stacked: Number(isStacked), weighed: Number(!isEven && kind === "values") };
+}
