@@ -180,18 +180,27 @@ def formula(trace: Trace, stage: Stage) -> str:
     return stage.operation.latex(*map(symbol, (stage, *trace.inputs(stage.name))))
 
 
-def first_query_bands(trace: Trace) -> tuple[Band, ...]:
-    """The bands of how the first layer's query, or its latent, is made from the word's embedding."""
+def entering_bands(trace: Trace) -> tuple[Band, ...]:
+    """The bands of how a word's row is made: its embedding, plus its position, is the input of the first layer."""
     names = trace.layers[0].names
-    query = trace[names.get("q_compressed", names["q"])]
-    bands = _source(trace, query).bands if is_product(query) else ()
-    is_latent = "q_compressed" in names
-    return bands[: [band.factors for band in bands].index(True) + 1] if is_latent else bands
+    stages = [trace[names[name]] for name in ("embeddings", "positions", "embedded", "x") if name in names]
+    return tuple(band for stage in stages for band in _entering_row(trace, stage))
+
+
+def _entering_row(trace: Trace, stage: Stage) -> Iterator[Band]:
+    if is_norm(stage):
+        _, *bands = norm_bands(trace, stage)  # the row before the norm is there already
+        yield from bands
+    else:
+        short = {"embeddings": trace.origin.unit, "positions": "position"}.get(stage.name, entry(stage.name).title)
+        yield Band(sentence(trace, stage.name, f"{stage.name} of a word"), short, row_matrix(stage))
 
 
 def query_latent_bands(trace: Trace, stage: Stage) -> tuple[Band, ...]:
-    """The bands of how the query latent is made, without those on the first page."""
-    return tuple(band for band in _source(trace, stage).bands if band not in first_query_bands(trace))
+    """The bands of how the query latent is made, without those of the step Tokens, which are on the same page."""
+    entering = {(band.cells.stage, band.array) for band in entering_bands(trace)}
+    bands = _source(trace, stage).bands
+    return tuple(band for band in bands if band.left or (band.cells.stage, band.array) not in entering)
 
 
 def _source_of_output(trace: Trace, output: Stage) -> Source:
@@ -268,7 +277,7 @@ def _changed_row(trace: Trace, stage: Stage) -> Iterator[Band]:
 def bands(trace: Trace, step: ShownStep) -> tuple[Band, ...]:
     """The bands that a step adds to the One word view, if any."""
     if step.id == TOKENS.id:
-        return first_query_bands(trace)
+        return entering_bands(trace)
     names = {split_layer(name)[0] for name in step.stages}
     if step.id in {entering.id for entering in ENTERING} or names == {"attn_norm"}:  # shown with the sources
         return ()
@@ -278,7 +287,7 @@ def bands(trace: Trace, step: ShownStep) -> tuple[Band, ...]:
 def page(trace: Trace, step: ShownStep, of_step: Sequence[Band]) -> str:
     """The page of the One word view that has the bands of a step.
 
-    A layer has one for its words and one for joining heads. Before them come pages for the first query and for latents:
+    A layer has one for its words and one for joining heads. Before them come pages for what enters and for latents:
     pages that begin with "query" are not printed. An MLP has pages for its neurons, its output and the answer after it.
     """
     if step.id == TOKENS.id:

@@ -160,6 +160,7 @@ TOKENS = Step(
         ),
     },
     stories={"embeddings": _EMBEDDED, "context_embeddings": _EMBEDDED},
+    band_texts={"x of a word": ("**Input**: {story}", ())},  # where no norm makes it
     terms=(
         Term("token", r"\btokens?\b", "What a text is cut into: here a {unit}.", "There are {scores:length}."),
         Term(
