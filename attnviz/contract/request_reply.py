@@ -71,7 +71,13 @@ class Note(Sent, tag_field="kind", tag="note"):
     runs: Runs
 
 
-Boxes = list[Choice | Text | Button | Pills | Switch | Note]
+class Heading(Sent, tag_field="kind", tag="heading"):
+    """The heading of a group of controls."""
+
+    text: NonEmpty
+
+
+Boxes = list[Choice | Text | Button | Pills | Switch | Note | Heading]
 
 
 class Settings(Sent):

@@ -168,7 +168,13 @@ class Settings:
         "standard normal: N(0, 1). pytorch: the very matrices of torch.nn.MultiheadAttention. "
         "whole: −1, 0 and 1, for 3 or 4 words and one head, so that every share is a fraction.",
     )
-    positions: str = _option("none", POSITIONS, "Positions")
+    positions: str = _option(
+        "none",
+        POSITIONS,
+        "Positions",
+        "What tells a word its place: without it the order of the words makes no difference. sinusoidal: waves of many "
+        "lengths are added, as in the first Transformer.",
+    )
     layers: int = _option(
         1,
         range(1, MAX_LAYERS + 1),
@@ -198,7 +204,12 @@ class Settings:
         "Query latent width",
         "So many numbers of each token make all its queries, as in DeepSeek-V2 and V3. 0: what enters makes them.",
     )
-    qk_norm: bool = _option(False, (False, True), "Norm queries and keys (QK-norm)")
+    qk_norm: bool = _option(
+        False,
+        (False, True),
+        "Norm queries and keys (QK-norm)",
+        "Gives all queries and keys the same size, so that no score gets huge, as in Qwen 3 and Gemma 3.",
+    )
     rope: Literal["none", "neighbours", "halves"] = _option(
         "none",
         ("none", *PAIRS),
@@ -227,9 +238,19 @@ class Settings:
         "How many of the dimensions are turned, from the first on; the others don’t know the position. quarter: as in "
         "GPT-NeoX. With a latent as many more dimensions are added, and those are turned.",
     )
-    scaled: bool = _option(True, (True, False), "Divide scores by √d_k")
-    softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond.")
-    alibi: bool = _option(False, (False, True), "Penalise distant words (ALiBi)")
+    scaled: bool = _option(
+        True,
+        (True, False),
+        "Divide scores by √d_k",
+        "Keeps scores from growing with d_k: without it long vectors give one word nearly all the weight.",
+    )
+    softcap: str = _option("none", ("none", "1", "5", "50"), "Softcap", "What no score gets beyond, as in Gemma 2.")
+    alibi: bool = _option(
+        False,
+        (False, True),
+        "Penalise distant words (ALiBi)",
+        "Takes from each score a slope times the distance, in each head another slope, as in BLOOM and MPT.",
+    )
     window_in: str = _option(
         "every layer",
         GLOBAL_LAYERS,

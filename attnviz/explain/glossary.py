@@ -6,9 +6,7 @@ pass that it shows; `measured` gives the numbers that only the server knows.
 """
 
 import math
-import re
 from collections.abc import Mapping
-from functools import lru_cache
 
 from attnviz.explain.step import Term
 from attnviz.explain.steps import STEPS
@@ -54,13 +52,6 @@ _GENERAL = (
 
 # all terms; of two that begin at the same character the first is marked
 TERMS = (*_GENERAL, *(term for step in STEPS for term in step.terms))
-
-
-@lru_cache(maxsize=512)  # each answer looks up the labels of all its settings
-def explained(label: str) -> str:
-    """The sentence on a label that is a term; else empty."""
-    matches = (term for term in TERMS if re.fullmatch(term.pattern, label, re.IGNORECASE))
-    return next((term.says.replace("{unit}", "token") for term in matches), "")
 
 
 def measured(n_layers: int, training: Mapping | None, seed: int | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from sentences import slots_of, told
 from tab import resized
 
 from attnviz.core.selection import Selection
-from attnviz.explain.glossary import TERMS, explained, measured
+from attnviz.explain.glossary import TERMS, measured
 from attnviz.explain.one_word import bands
 from attnviz.explain.steps import ENTRIES, steps_of
 from attnviz.explain.story import renamed
@@ -144,14 +144,6 @@ def test_loss_meaning_is_computed():
     assert f"With attention muted the loss is {yardsticks['attention']:.2f}: no better than" in said["muted"]
     assert said["seed"] == "Here it is 0."
     assert measured(2, None, None) == {"layer": "Layers of this pass: 2."}
-
-
-def test_setting_help_is_its_term():
-    assert explained("Seed").startswith("Where random numbers begin")
-    assert explained("A seed of grass") == ""
-    boxes = [box for each in settings_of(Scene(source=OWN)).values() for box in each]
-    (positions,) = [box for box in boxes if box["event"] == "positions"]
-    assert positions["help"] == explained("Positions")
 
 
 def marked(page):

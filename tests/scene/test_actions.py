@@ -22,6 +22,7 @@ from attnviz.scene.document.controls import allowed_values
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
+from attnviz.scene.presets import PRESETS
 from attnviz.scene.scene import OWN, SENTENCE, SOURCES, Scene, of_model, parts_for_source, pinned
 from attnviz.scene.with_pass import resolve
 
@@ -64,6 +65,7 @@ DOES = {
     "initialiser": sets("initialiser", "pytorch"),  # `test_integer_example` has the one for three or four words
     "seed": (OF_OPTIONS, " 7", lambda scene: with_options(scene, seed=7)),
     "another_seed": (OF_OPTIONS, True, lambda scene: with_options(scene, seed=295)),
+    "preset": (OF_OPTIONS, "GPT-2", lambda scene: with_options(scene, **PRESETS["GPT-2"].values)),
     "example": (MODELS_, MIRROR.examples[1][1], lambda scene: replace(scene, sentence=MIRROR.examples[1][1])),
     "word": (MODELS_, WORD, lambda scene: replace(scene, sentence=f"{scene.sentence} {WORD}".strip())),
     "replace": (("unknown words",), ["dragon", WORD], lambda scene: replace(scene, sentence=f"unicorn {WORD}")),

@@ -20,6 +20,7 @@ from attnviz.models import MODELS
 from attnviz.scene.actions.session import ACTION_NAMES, Session, apply_action
 from attnviz.scene.document import controls
 from attnviz.scene.document.reply import reply
+from attnviz.scene.presets import PRESETS, UNTOUCHED
 from attnviz.scene.reading import has_options, normalized, reading_model
 from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
 from attnviz.scene.with_pass import fit_to_pass
@@ -51,7 +52,7 @@ def listed(scene):
 @of_each("scene", KINDS)
 def test_every_box_asks_for_an_act_and_each_has_a_label(scene):
     for box in listed(scene):
-        assert box["kind"] == "note" or (box["event"] in ACTION_NAMES and box["label"])
+        assert box["kind"] in ("note", "heading") or (box["event"] in ACTION_NAMES and box["label"])
 
 
 def test_every_act_of_a_setting_has_a_box():
@@ -82,6 +83,28 @@ def test_every_option_that_is_offered_is_shown_once_it_is_sent(scene):
             assert done.notes.notices == () or any(
                 before[each] != after[each] for each in before if each != box["event"]
             )
+
+
+FAR = {"d_model": 120, "n_heads": 3, "sharing": "all", "alibi": True, "window_in": "all but every sixth layer"}
+
+
+@of_each("preset", [*PRESETS])
+def test_a_preset_is_the_same_pass_whatever_was_set_before(preset):
+    own, other = (
+        apply_action(Scene(options=options), "preset", preset).scene.options for options in (Options(), Options(**FAR))
+    )
+    assert own == other
+    assert PRESETS[preset].values.items() <= vars(own).items(), "nothing is coerced"
+    assert {*OPTIONS} - PRESETS[preset].values.keys() == {*UNTOUCHED}
+    shown = listed(Scene(options=own))
+    assert next(box["value"] for box in shown if box.get("event") == "preset") == preset
+    assert PRESETS[preset].left_out in "".join(text for box in shown for _, text in box.get("runs", ()))
+
+
+@of_each("scene", KINDS)
+def test_every_option_says_why_it_is_there(scene):
+    unsaid = {box["event"] for box in listed(scene) if box.get("event") in OPTIONS and "help" not in box}
+    assert unsaid <= {"mask_size"}, "whose label says it"
 
 
 @pytest.mark.parametrize("model", MODELS)

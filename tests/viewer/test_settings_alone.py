@@ -245,7 +245,7 @@ def test_settings_panel_stays_open_until_left(page):
     expect(panel).to_be_visible()
     expect(opener).to_have_attribute("aria-expanded", "true")
     page.keyboard.press("Tab")
-    expect(page.get_by_role("combobox", name="Parameters")).to_be_focused()
+    expect(page.get_by_role("combobox", name="Positions")).to_be_focused()
     page.get_by_role("combobox", name="Positions").select_option("sinusoidal")
     page.evaluate("say('positions', 'sinusoidal')")
     panel.get_by_text("Divide scores by √d_k").click()

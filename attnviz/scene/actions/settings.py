@@ -7,6 +7,7 @@ from functools import partial
 from attnviz.contract.view_params import COMPARISONS
 from attnviz.core import tokens
 from attnviz.core.coerce import nearest
+from attnviz.core.integer_example import INTEGER_EXAMPLE
 from attnviz.core.limits import MAX_CHARACTERS, MAX_D_MODEL
 from attnviz.core.masks import LEAST_WINDOW
 from attnviz.core.settings import OPTIONS, RULE_OF_PAIRS
@@ -15,12 +16,14 @@ from attnviz.models import MODELS
 from attnviz.scene.actions.messages import ActionResult, index_in, option_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, allowed_values
 from attnviz.scene.document.reply_notes import ReplyNotes
+from attnviz.scene.presets import PRESETS
 from attnviz.scene.reading import any_model_of, has_options, unknown_words, with_spaces
 from attnviz.scene.scene import (
     OWN,
     READY_MADE,
     SENTENCE,
     SOURCES,
+    Options,
     Scene,
     model_choice,
     parts_for_source,
@@ -112,6 +115,15 @@ def _option(scene: Scene, message: object, name: str) -> ActionResult:
     return _set(replace(scene, **changes), name, value)
 
 
+def _preset(scene: Scene, message: object) -> ActionResult:
+    name = option_in(message, tuple(PRESETS))
+    if name is None:
+        return ActionResult(scene)
+    is_integer = scene.options.initialiser == INTEGER_EXAMPLE  # which fixes others
+    options = replace(scene.options, initialiser=Options().initialiser) if is_integer else scene.options
+    return ActionResult(replace(scene, hidden=None, options=with_options(options, **PRESETS[name].values)))
+
+
 def _set(scene: Scene, name: str, value: int | str | bool) -> ActionResult:
     before = scene.options
     after = with_options(before, **{name: value})
@@ -138,6 +150,7 @@ def _unpin(scene: Scene, message: object) -> ActionResult:
 _OF_ALL = {"source": _source, "unpin": _unpin}
 _OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
 _OF_OPTIONS = {**{name: partial(_option, name=name) for name in OPTIONS}, "seed": _seed, "another_seed": _another_seed}
+_OF_OPTIONS["preset"] = _preset
 _OF_MODELS = {action.__name__[1:]: action for action in (_example, _word, _replace, _model_seed, _checkpoint)}
 _OF_MODELS["sentence"] = _OF_OWN["sentence"]
 ACTIONS_ON_SETTINGS = _OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS  # actions by name

@@ -12,10 +12,10 @@ from attnviz.core.integer_example import INTEGER_EXAMPLE, suits_integer_example
 from attnviz.core.limits import MAX_CHARACTERS, MAX_TOKENS
 from attnviz.core.masks import has_global_layer
 from attnviz.core.settings import OPTIONS
-from attnviz.explain.glossary import explained
 from attnviz.explain.styled_text import runs
 from attnviz.models import MODELS
 from attnviz.models.model import PickableModel
+from attnviz.scene.presets import PRESETS, preset_of
 from attnviz.scene.reading import has_options
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, model_choice
 
@@ -24,9 +24,11 @@ _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} |
     "a worked example with its own numbers.",
     "another_seed": "Another seed: another untrained model",
     "model_seed": "Another seed is another model: it began with other random parameters, and learnt the same task.",
-    "context": f"At most {MAX_TOKENS} tokens. Leave it empty for self-attention.",
+    "context": f"Cross-attention, as in translation. At most {MAX_TOKENS} tokens; empty for self-attention.",
+    "preset": "Each sets every option of that model's attention, at a size that can be read.",
 }
 _CHANGED_MOST = ("d_model", "n_heads", "mask", "mask_size", "seed")
+_BASIC = ("positions", "layers", "scaled", "initialiser")
 _SIZES = {
     "padding": "Keys hidden at the end",
     "window": "Keys seen on either side",
@@ -47,10 +49,8 @@ def settings(scene: Scene, seed: str = "") -> contract.Settings:
 def _settings(scene: Scene, seed: str) -> contract.Settings:
     line, more, model = _example(scene), [], model_choice(scene)
     if scene.source == OWN:
-        context = _typed(
-            scene, "context", "Keys and values from another sentence", "Cross-attention, as in translation"
-        )
-        line, more = _main_options(scene, seed), [*_rare_options(scene), context]
+        context = _typed(scene, "context", "Keys and values from another sentence", "Another sentence")
+        line, more = _main_options(scene, seed), _rare_options(scene, context)
     elif has_options(scene):
         line, more = _main_options(scene, seed), [*_rare_options(scene), *_words(model)]
     elif model:
@@ -99,9 +99,22 @@ def _main_options(scene: Scene, seed: str) -> contract.Boxes:
     ]
 
 
-def _rare_options(scene: Scene) -> contract.Boxes:
+def _rare_options(scene: Scene, *basic_boxes: contract.Text) -> contract.Boxes:
+    """The options beside those of the main row, in three groups; each group explains those of the row, too."""
     names = [name for name in OPTIONS if name not in _CHANGED_MOST and is_applicable(scene.options, name)]
-    return [_option(scene, name) for name in names if len(allowed_values(scene, name)) > 1]
+    offered = [name for name in names if len(allowed_values(scene, name)) > 1]
+    basic, mask = [name for name in _BASIC if name in offered], [name for name in offered if name == "window_in"]
+    large = [name for name in offered if name not in (*_BASIC, "window_in")]
+    preset = preset_of(scene.options)
+    presets = _pills("preset", "Preset", ((name, name) for name in PRESETS), preset)
+    left_out = [_note(f"Left out: {PRESETS[preset].left_out} Source: {PRESETS[preset].source}.")] if preset else []
+    return [
+        *(contract.Heading(text="Basic"), *(_option(scene, name) for name in basic), *basic_boxes),
+        _note(" ".join(f"**{OPTIONS[name].label}**: {_HELP[name]}" for name in ("d_model", "n_heads", "seed"))),
+        *(contract.Heading(text="Mask"), *(_option(scene, name) for name in mask), _note(_HELP["mask"])),
+        *(contract.Heading(text="As in large models"), presets, *left_out),
+        *(_option(scene, name) for name in large),
+    ]
 
 
 def _words(model: PickableModel) -> contract.Boxes:
@@ -172,7 +185,7 @@ def _pills(
 
 
 def _box(kind: type[Kind], action: str, label: str, **parts: object) -> Kind:
-    return kind(event=action, label=label, help=_HELP.get(action) or explained(label) or UNSET, **parts)
+    return kind(event=action, label=label, help=_HELP.get(action, UNSET), **parts)
 
 
 def _note(text: str) -> contract.Note:

@@ -149,8 +149,8 @@ export interface SentDocument {
 
 /** The controls of a scene: the main ones in a line, and the rest. */
 export interface Settings {
-  line: Array<Choice | Text | Button | Pills | Switch | Note>;
-  more: Array<Choice | Text | Button | Pills | Switch | Note>;
+  line: Array<Choice | Text | Button | Pills | Switch | Note | Heading>;
+  more: Array<Choice | Text | Button | Pills | Switch | Note | Heading>;
 }
 
 /** A pass and where in it somebody is looking: all that the viewer needs. */
@@ -672,6 +672,12 @@ export interface Switch {
 export interface Note {
   kind: "note";
   runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+}
+
+/** The heading of a group of controls. */
+export interface Heading {
+  kind: "heading";
+  text: string;
 }
 
 /** The audit's result for a stage. */

@@ -2,10 +2,11 @@
 import { button, h, memoLast, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 
-// `frame` stands beside the label: the box, or something that holds it.
+// `frame` stands beside the label: the box, or something that holds it. The help is text in a panel (settings.css), else a tooltip.
 function makeLabelled(kind, box, frame = box) {
   const name = h("span", { class: "name" }),
-    line = h("label", { class: `labelled ${kind}` }, name, frame);
+    why = makeWhy(),
+    line = h("label", { class: `labelled ${kind}` }, name, frame, why);
   return {
     element: line,
     update({ label, quiet, help }) {
@@ -18,10 +19,13 @@ function makeLabelled(kind, box, frame = box) {
   };
 }
 
-// Help that a pointer sees over the line, and a screen reader announces with the box.
+const makeWhy = () => h("span", { class: "why", "aria-hidden": "true" });
+
+// Help that a pointer sees over the line, everybody below it in a panel, and a screen reader announces with the box.
 function explain(line, box, help) {
   setAttribute(line, "title", help);
   setAttribute(box, "aria-description", help);
+  for (const why of line.querySelectorAll(".why")) write(why, help ?? "");
 }
 
 function setAttribute(node, name, text) {
@@ -76,7 +80,7 @@ function drawOptions(options) {
 export function makeSwitch(act) {
   const name = h("span"),
     box = h("input", { type: "checkbox", role: "switch", onchange: () => act(event, optimistic.pick(box.checked)) }),
-    line = h("label", { class: "switch" }, box, name),
+    line = h("label", { class: "switch" }, box, name, makeWhy()),
     optimistic = makeOptimistic();
   let event;
   return {
@@ -110,10 +114,15 @@ function makeNote() {
   return { element: line, update: ({ runs }) => draw(runs) };
 }
 
+function makeHeading() {
+  const line = h("h2");
+  return { element: line, update: ({ text }) => write(line, text) };
+}
+
 function makePills(act) {
   const name = h("span", { class: "name" }),
     box = h("div", { class: "choices", role: "toolbar" }), // which keeps its arrow keys: on the page they lead to another step
-    line = h("div", { class: "labelled pills" }, name, box),
+    line = h("div", { class: "labelled pills" }, name, box, makeWhy()),
     optimistic = makeOptimistic();
   let control, shown;
   rovingFocus(box, () => [[...box.children]]);
@@ -232,6 +241,7 @@ const KINDS = {
   pills: makePills,
   switch: makeSwitch,
   note: makeNote,
+  heading: makeHeading,
 };
 
 // They stand before whatever else is in the box. Those that stay are never moved, as they would lose the keyboard.

@@ -1,0 +1,87 @@
+"""Presets: the attention of large published models, as far as the options of a scene express it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from attnviz.core.settings import OPTIONS
+from attnviz.scene.scene import Options
+
+UNTOUCHED = ("seed", "initialiser")  # a preset says how a pass is computed, not from which numbers
+
+
+class Preset(NamedTuple):
+    """A model's attention: the value of every option but the untouched ones, and what these can't express."""
+
+    values: Mapping[str, int | str | bool]
+    left_out: str
+    source: str
+
+
+def _preset(left_out: str, source: str, **values: int | str | bool) -> Preset:
+    usual = {name: option.default for name, option in OPTIONS.items() if name not in UNTOUCHED}
+    small = {"d_model": 16, "n_heads": 4, "layers": 2, "mask": "causal"}
+    return Preset(MappingProxyType(usual | small | values), left_out, source)
+
+
+PRESETS = {
+    "GPT-2": _preset(
+        "Its positions are learnt: sinusoidal ones stand in for them. Biases, gains and MLPs.",
+        "Radford et al. 2019; 12 layers of 12 heads",
+        positions="sinusoidal",
+        norm="layernorm",
+    ),
+    "Llama 3": _preset(
+        "Four heads share keys and values there, two here. Gains and MLPs.",
+        "config of Llama 3 8B; 32 layers of 32 heads, 8 of keys",
+        norm="rmsnorm",
+        sharing="pairs",
+        rope="neighbours",
+        rope_base="500000",
+    ),
+    "Gemma 3": _preset(
+        "The norm after attention, gains and MLPs. Its window is 512 or 1,024 tokens, here 4.",
+        "Gemma 3 report, 2025; transformers’ models/gemma3",
+        layers=6,
+        mask="causal window",
+        mask_size=4,
+        window_in="all but every sixth layer",
+        norm="rmsnorm",
+        sharing="pairs",
+        qk_norm=True,
+        rope="halves",
+        rope_base_global="1000000",
+    ),
+    "DeepSeek-V3": _preset(
+        "YaRN for long texts, gains, and the mixture of experts.",
+        "DeepSeek-V3 report, 2024; 61 layers, a latent of 512 numbers",
+        norm="rmsnorm",
+        sharing="latent",
+        latent_width=4,
+        query_latent_width=8,
+        rope="neighbours",
+        rope_part="half",
+    ),
+    "gpt-oss": _preset(
+        "RoPE’s base is 150,000 there, here 500,000, without YaRN. Eight heads share keys there, two here. "
+        "Its window is 128 tokens, here 4. Biases, gains, and the mixture of experts.",
+        "config of gpt-oss; transformers’ models/gpt_oss",
+        mask="causal window",
+        mask_size=4,
+        window_in="every second layer",
+        norm="rmsnorm",
+        sharing="pairs",
+        rope="halves",
+        rope_base="500000",
+        rope_base_global="same",
+        sinks="drawn",
+    ),
+}
+
+
+def preset_of(options: Options) -> str | None:
+    """The preset whose values the options have."""
+    return next(
+        (name for name, preset in PRESETS.items() if preset.values.items() <= vars(options).items()),
+        None,
+    )
