@@ -41,6 +41,14 @@ _ARRIVED = in_page("arrived.js").replace("IDLE", IDLE)
 """Come to an address of the app within the app, as Forward does; whether that could be done."""
 
 
+def from_menu(page, name, menu="Share"):
+    """An item of a menu, which is opened."""
+    opener = page.get_by_role("button", name=menu, exact=True)
+    if opener.get_attribute("aria-expanded") != "true":
+        opener.click()
+    return page.get_by_role("group", name=menu, exact=True).get_by_role("button", name=name)
+
+
 class Tab:
     """One person's tab: what it shows, what its console said, where it sent requests, and what it told the server.
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from sight import digits_sizes, out_of_sight
-from tab import at, becomes, beyond, cell, expect, frames, grid, heading, resized, step_is
+from tab import at, becomes, beyond, cell, expect, frames, grid, heading, parameters, resized, step_is
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
@@ -98,3 +98,66 @@ def test_matrix_of_128_heads(visit):
     expect(heading(page, f"attention[head 128, cat, sat] = {digits(attention[127, 1, 2])}")).to_be_visible()
     expect(cell(page, "Attention", 1, 2)).to_have_text(re.compile(f"{attention[127, 1, 2]:.2f}"))
     becomes(page, lambda: beyond(page), [0, 0])
+
+
+FOCUSABLE = """() => {
+  const all = (root) => [...root.querySelectorAll("*")].flatMap((each) =>
+    [each, ...(each.shadowRoot ? all(each.shadowRoot) : [])]);
+  const isSeen = ({ width, height, right, bottom, left, top }) =>
+    width > 1 && height > 1 && right > 0 && bottom > 0 && left < innerWidth && top < innerHeight;
+  return all(document).filter((each) => each.tabIndex >= 0 && !each.disabled
+    && each.checkVisibility({ visibilityProperty: true }) && isSeen(each.getBoundingClientRect())).length;
+}"""
+OWN = {"sentence": "the cat sat on the mat", "step": "scores"}
+MOST_FOCUSABLE = {
+    "lesson": ("lessons", 18),
+    "lesson, asked by words": ("lessons?lesson=who-is-it&moment=2", 18),
+    "walkthrough": ("walkthrough", 30),
+    "One word": (at(**OWN, view="sheet"), 42),
+    "All words": (at(**OWN), 45),
+    "microgpt": ("?model=microgpt", 42),
+    "Compare": (at(**OWN, view="sheet", beside="mask=causal"), 45),
+}
+"""What is looked at, and the most that may be focused there: with more, nobody sees what matters."""
+
+
+def test_few_things_on_a_screen_take_the_focus(visit):
+    tab = visit(width=LAPTOP[0])
+    for name, (address, most) in MOST_FOCUSABLE.items():
+        page = tab.open(address)
+        resized(page, *LAPTOP)
+        frames(page, 5)
+        assert page.evaluate(FOCUSABLE) <= most, name
+
+
+def test_terms_of_a_text_are_one_tab_stop(visit):
+    page = visit(width=LAPTOP[0]).open(at(**OWN, view="sheet"))
+    terms = page.locator(".step-text dfn.term")
+    becomes(page, lambda: terms.evaluate_all("(all) => all.map((each) => each.tabIndex)"), [0, -1, -1, -1])
+    terms.first.focus()
+    for number in (1, 2, 3):
+        page.keyboard.press("ArrowRight")
+        expect(terms.nth(number)).to_be_focused()
+        expect(page.locator(".glossary")).to_be_visible()
+    step_is(page, 4)
+    becomes(page, lambda: terms.evaluate_all("(all) => all.map((each) => each.tabIndex)"), [-1, -1, -1, 0])
+
+
+def test_a_menu_has_the_keyboard_and_gives_it_back(visit):
+    page = visit(width=LAPTOP[0]).open(at(**OWN, view="sheet"))
+    opener = page.get_by_role("button", name="Share", exact=True)
+    items = page.get_by_role("group", name="Share", exact=True).locator("button:visible, summary")
+    for presented in ("", "1"):
+        opener.focus()
+        page.keyboard.press("Enter")
+        expect(items.first).to_be_focused()
+        for key, number in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1)):
+            page.keyboard.press(key)
+            expect(items.nth(number)).to_be_focused()
+        page.keyboard.press("Escape")
+        expect(items.first).to_be_hidden()
+        expect(opener).to_be_focused()
+        assert parameters(page).get("present", "") == presented
+        if not presented:
+            page.keyboard.press("p")
+            expect(page.locator(".viewer.presenting")).to_be_visible()

@@ -5,7 +5,7 @@ import re
 import pytest
 from page import SENTENCE
 from readback import go, lines
-from tab import at, becomes, expect, grid, parameters, pick, resized
+from tab import at, becomes, expect, from_menu, grid, parameters, pick, resized
 
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import short
@@ -46,7 +46,7 @@ def test_pinned_pair_is_compared_and_downloaded(visit, browser, tmp_path):
         becomes(page, lambda: sheet.evaluate("(box) => box.scrollHeight <= box.clientHeight"), True, state)
     page.keyboard.press("p")
     with page.expect_download() as kept:
-        page.get_by_role("button", name=re.compile("^Download as a page")).click()
+        from_menu(page, "Download as a page").click()
     path = tmp_path / "pair.html"
     kept.value.save_as(path)
     assert tab.errors == []

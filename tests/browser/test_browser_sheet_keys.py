@@ -10,7 +10,7 @@ from alone import painted, sent
 from page import SENTENCE
 from PIL import Image
 from sight import digits_sizes
-from tab import at, becomes, beyond, expect, parameters, pick, resized, sentence, step_is
+from tab import at, becomes, beyond, expect, from_menu, parameters, pick, resized, sentence, step_is
 
 from attnviz.models import MODELS
 
@@ -74,7 +74,7 @@ def test_single_keys_can_be_switched_off(opened):
         expect(code(page)).to_be_hidden()
         page.keyboard.press("PageDown")
         assert place(page) == ("scores", "")
-        page.get_by_role("button", name="QR code").click()
+        from_menu(page, "QR code").click()
         expect(code(page)).to_be_visible()
         page.keyboard.press("q")
         expect(code(page)).to_be_visible()
@@ -118,7 +118,7 @@ def test_qr_code_is_the_address(opened, theme):
 @pytest.mark.slow
 def test_qr_dialog_keeps_focus(opened):
     page = opened(PRESENTED + "&reveal=0", model="who-is-it")
-    before, opener = parameters(page), page.get_by_role("button", name="QR code")
+    before, opener = parameters(page), page.get_by_role("button", name="Share", exact=True)
     close = code(page).get_by_role("button", name="Close")
     leave = (
         lambda: page.keyboard.press("Q"),
@@ -126,7 +126,7 @@ def test_qr_dialog_keeps_focus(opened):
         lambda: page.keyboard.press("Enter"),
         lambda: page.mouse.click(300, 200),
     )
-    for show in (lambda: page.keyboard.press("q"), opener.click):
+    for show in (lambda: page.keyboard.press("q"), lambda: from_menu(page, "QR code").click()):
         for hide in leave:
             opener.focus()
             show()
@@ -204,7 +204,7 @@ def test_letters_and_page_keys_by_focus(visit):
     link, more = page.get_by_test_id("stTopNavLink").first, page.get_by_role("button", name="Settings", exact=True)
     for key in ("]", "p"):
         link.press(key)
-    page.get_by_role("button", name="Copy link").press("]")
+    page.get_by_role("button", name="Share", exact=True).press("]")
     expect(page.get_by_role("radio", name="head 2")).to_be_checked()
     more.press("]")
     expect(page.get_by_role("radio", name="head 3")).to_be_checked()

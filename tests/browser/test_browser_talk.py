@@ -10,7 +10,7 @@ import pytest
 from axe import violations_but_contrast
 from implementations import Implementation
 from page import ROOT
-from tab import AT_REST, Tab, at, becomes, expect, forget, heading, move_mouse
+from tab import AT_REST, Tab, at, becomes, expect, forget, from_menu, heading, move_mouse
 
 from attnviz.lessons.lesson import LESSONS
 
@@ -114,7 +114,7 @@ def given(talk):
 def speaker(given):
     with given.context.expect_page() as opened:
         move_mouse(given)
-        given.get_by_role("button", name="Speaker’s window").click()
+        from_menu(given, "Speaker’s window", "Teach").click()
     yield opened.value
     opened.value.close()
 
@@ -236,7 +236,7 @@ def test_talk_opens_by_link_file_and_page(talk, elsewhere, tmp_path):
     assert other.evaluate(KEPT)["moment"] == kept["moment"]
     count(other, "1 of 6")
     assert "#" not in other.url
-    other.get_by_role("button", name="Edit").click()
+    from_menu(other, "Edit", "Teach").click()
     drawer(other).get_by_role("button", name="Throw away").click()
     drawer(other).locator("input[type=file]").set_input_files(files["File"])
     expect(said(other)).to_have_count(6)
@@ -361,7 +361,7 @@ def test_lesson_becomes_a_talk(visit):
     expect(drawer(page)).to_be_hidden()
     becomes(page, lambda: page.evaluate("window.printed !== undefined"), True)
     assert "lesson=talk" in page.url
-    page.get_by_role("button", name="Edit").click()
+    from_menu(page, "Edit", "Teach").click()
     said(page).nth(1).click()
     drawer(page).get_by_role("button", name="Open it").click()
     expect(heading(page, "Walkthrough")).to_be_attached()

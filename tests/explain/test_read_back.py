@@ -9,6 +9,7 @@ from alone import written as document_of
 from documents import fitted_at
 from page import changes_of
 from readback import called, go, lines, numerals, titled, written
+from tab import from_menu
 from test_writers import written_by
 
 from attnviz import Settings, trace_of
@@ -93,7 +94,7 @@ def sheets(page):
 def test_worksheet_omits_results_and_keeps_inputs(opened, band):
     page, trace = opened("?view=sheet", afresh=True, model="recall"), fitted_at({"model": "recall"}).trace
     page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
-    page.get_by_role("button", name="Print", exact=True).click()
+    from_menu(page, "Print").click()
     page.get_by_label("Numbers left out from").select_option(band)
     page.get_by_role("button", name="Worksheet and key").click()
     copies, heads = sheets(page), [each["head"] for each in page.locator(".printed").evaluate_all(PAGES)]

@@ -43,7 +43,7 @@ def bare(text):
 
 
 def taken(page):
-    page.get_by_role("button", name="Handout and questions").click()
+    page.get_by_role("button", name="Teach", exact=True).click()
     return page
 
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qsl
 import pytest
 from axe import violations_but_contrast
 from patience import PATIENCE_MS
-from tab import becomes, expect, forced_colours, frames, parameters, resized
+from tab import becomes, expect, forced_colours, frames, from_menu, parameters, resized
 from taught import PLACES, sent
 
 from attnviz.explain.wording import percent
@@ -123,13 +123,13 @@ def test_own_words_are_compared_and_not_stored(taught):
     assert "A key answers" not in page.evaluate("JSON.stringify(localStorage)")
     page.get_by_role("button", name="Next lesson").click()
     said_is(page, "one-number", 1)
-    page.get_by_role("button", name="Present").click()
+    from_menu(page, "Present", "Teach").click()
     page.keyboard.press("End")
     page.keyboard.press("Escape")
     said_is(page, "one-number", len(LESSONS["one-number"].moment))
     expect(box).to_have_value("")
     box.fill("Of rows and columns")
-    page.get_by_role("button", name="Present").click()
+    from_menu(page, "Present", "Teach").click()
     for key in ("Home", "PageUp", "Escape"):
         page.keyboard.press(key)
     said_is(page, "who-is-it", 8)

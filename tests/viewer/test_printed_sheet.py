@@ -9,7 +9,7 @@ import pytest
 from alone import sent, written
 from documents import fitted_at
 from needs import needed
-from tab import at, expect
+from tab import at, expect, from_menu
 
 from attnviz.core.numerals import digits, short
 from attnviz.explain.pictures import pictures
@@ -36,7 +36,7 @@ def of_sheet(opened, settings, address="?view=sheet"):
 
 
 def worksheet(page, band):
-    page.get_by_role("button", name="Print", exact=True).click()
+    from_menu(page, "Print").click()
     page.get_by_label("Numbers left out from").select_option(band)
     page.get_by_role("button", name="Worksheet and key").click()
     assert page.evaluate("isPrinted")
@@ -133,7 +133,7 @@ FOLDED = {"q", "k", "v", "w_u"}
 def test_worksheet_leaks_no_number(opened, settings, band, out):
     page, trace, document = of_sheet(opened, settings)
     page.evaluate("window.print = () => window.dispatchEvent(new Event('beforeprint'))")
-    page.get_by_role("button", name="Print", exact=True).click()
+    from_menu(page, "Print").click()
     page.get_by_label("Numbers left out from").select_option(band)
     page.get_by_role("button", name="Worksheet and key").click()
     sheets, places = page.evaluate(SHEETS), selections(document)
@@ -182,8 +182,9 @@ def test_hostile_word_prints_as_text(bare):
 
 def test_print_dialog_traps_the_keyboard(opened):
     page, _, _ = of_sheet(opened, CAUSAL, "?view=sheet&step=scores&present=1")
-    opener, dialog = page.get_by_role("button", name="Print", exact=True), page.get_by_role("dialog", name="Print")
+    opener, dialog = page.get_by_role("button", name="Share", exact=True), page.get_by_role("dialog", name="Print")
     opener.press("Enter")
+    from_menu(page, "Print").press("Enter")
     expect(dialog).to_be_visible()
     sizes = dialog.locator("button, select").evaluate_all(
         "(all) => all.map((each) => Math.min(each.offsetWidth, each.offsetHeight))"

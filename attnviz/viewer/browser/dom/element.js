@@ -115,7 +115,7 @@ let count = 0;
 // A panel that a button opens over the page; Escape and a click elsewhere close it.
 export function makePopover(/** @type {any} */ opener, /** @type {string} */ className, /** @type {string} */ label) {
   count += 1;
-  const id = `${className}-${count}`,
+  const id = `${className.split(" ").at(-1)}-${count}`,
     panel = h("div", { class: className, id, popover: "auto", role: "group", "aria-label": label });
   opener.popoverTargetElement = panel;
   opener.setAttribute("aria-controls", id);
@@ -123,6 +123,33 @@ export function makePopover(/** @type {any} */ opener, /** @type {string} */ cla
   panel.addEventListener("toggle", (/** @type {ToggleEvent} */ { newState }) =>
     opener.setAttribute("aria-expanded", String(newState === "open")),
   );
+  return panel;
+}
+
+/** A menu: a popover beside its opener, whose first item has the keyboard as it opens; arrow keys lead from item to item.
+ * @param {any} opener @param {string} className @param {string} label */
+export function makeMenu(opener, className, label) {
+  const panel = makePopover(opener, `menu ${className}`, label),
+    items = () =>
+      [...panel.querySelectorAll("button, summary")].filter(each => !each.disabled && each.checkVisibility());
+  panel.addEventListener("beforetoggle", (/** @type {ToggleEvent} */ { newState }) => {
+    const isFocused = panel.contains(panel.getRootNode().activeElement);
+    if (newState === "closed") return isFocused && opener.focus({ preventScroll: true }); // Chromium doesn't, in a shadow tree
+    const { left, right, top, bottom } = opener.getBoundingClientRect(),
+      { clientWidth: width, clientHeight: height } = document.documentElement,
+      [isLeft, isBelow] = [left + right < width, top + bottom < height];
+    Object.assign(panel.style, {
+      [isLeft ? "left" : "right"]: `${Math.max(isLeft ? left : width - right, 8)}px`,
+      [isLeft ? "right" : "left"]: "auto",
+      [isBelow ? "top" : "bottom"]: `${isBelow ? bottom + 6 : height - top + 6}px`,
+      [isBelow ? "bottom" : "top"]: "auto",
+      maxHeight: `${(isBelow ? height - bottom : top) - 14}px`,
+    });
+  });
+  panel.addEventListener("toggle", (/** @type {ToggleEvent} */ { newState }) => {
+    if (newState === "open") items()[0]?.focus();
+  });
+  rovingFocus(panel, () => items().map(each => [each]));
   return panel;
 }
 

@@ -1,5 +1,5 @@
 // The first screen: what attnviz is, the guess as an arc over the sentence, and a sentence of one's own.
-import { button, h, rovingFocus, scaleOf, setTabStop, svgElement } from "../dom/element.js";
+import { button, h, scaleOf, setTabStop, svgElement } from "../dom/element.js";
 
 const RISE = 0.22, // of an arc, as a part of its width
   LEAST_RISE = 34,
@@ -39,8 +39,6 @@ export function addGuessArc(box, asking) {
     svg = svgElement("svg", { class: "guess", "aria-hidden": "true" }, line, mark),
     words = [...box.children];
   box.append(svg);
-  box.setAttribute("role", "toolbar"); // which keeps its arrow keys: on the page they lead to another moment
-  rovingFocus(box, () => [words]);
   setTabStop(words, words[asking]);
   const wordAt = ({ clientX, clientY }) => {
     const root = /** @type {ShadowRoot} */ (box.getRootNode()),

@@ -1,5 +1,5 @@
 // What stands around a moment: the contents, the way on, links and downloads, and the end of a talk.
-import { button, h, makePopover, write } from "../dom/element.js";
+import { button, h, makeMenu, makePopover, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { ID, fileNameOf, headingOf, minutesText } from "./course.js";
 import { saveFile } from "../views/download.js";
@@ -65,26 +65,22 @@ function makeContents(state, memory, { go, forget, hrefTo, edit, collect, startF
   };
 }
 
-// edit and showSpeaker need a talk, openClass a class. Focus moves to the next usable button when the focused one becomes unusable.
-function makeFoot(state, actions) {
+// Focus moves to the next usable button when the focused one becomes unusable.
+function makeFoot(state, actions, takeaway) {
   const show = button("Show me", actions.press, "check"),
     back = button("Back", actions.back),
     next = button("Next", actions.press),
     ownSentence = makeSceneLink("type your own sentence", actions),
     walkthrough = makeSceneLink("open the whole walkthrough", actions),
     explore = makeSceneLink("Explore this in the walkthrough", actions, "button"),
-    presenting = button("Present", actions.present),
-    editing = button("Edit", actions.edit),
-    speaking = button("Speaker’s window", actions.showSpeaker),
-    inClass = button("Class", actions.openClass),
-    notes = makeNotes(),
-    outButtons = [explore.element, presenting, speaking, editing, inClass, notes.button, notes.panel];
+    leaving = button("Leave", actions.present),
+    teach = makeTeachMenu(state, actions, takeaway);
   const own = actions.opensSentences ? [] : [ownSentence.element, " · "], // there is a form for it
     first = h("span", { class: "first-ways" }, show, "or ", ...own, walkthrough.element),
     ways = h("span", { class: "ways-on" }, back, next),
     dots = h("ol", { class: "dots", "aria-label": "Moments" }),
     count = h("span", { class: "count" }),
-    out = h("span", { class: "ways-out" }, outButtons),
+    out = h("span", { class: "ways-out" }, explore.element, leaving, teach.button, teach.panel),
     box = h("footer", { class: "to-come" }, first, ways, dots, count, out); // until the first moment is there
   const isUsable = each => !each.disabled && each.checkVisibility({ visibilityProperty: true });
   const takeFocus = () => [next, show, back].find(isUsable)?.focus({ preventScroll: true });
@@ -97,7 +93,7 @@ function makeFoot(state, actions) {
     takeFocus,
     update(ownSentenceAddress, prefersWalkthrough) {
       const { position, moment } = state,
-        { isTalk, nMoments } = state.entry(),
+        { nMoments } = state.entry(),
         [isDone, isFirst, isClass] = [state.isDone(), state.isFirst(), actions.isClass()],
         isEnd = state.next(1) === null,
         isReveal = isClass && moment?.question && !isDone,
@@ -111,15 +107,12 @@ function makeFoot(state, actions) {
       back.disabled = state.next(-1) === null;
       next.disabled = isEnd && isDone;
       next.classList.toggle("check", isDone && !isEnd);
-      inClass.hidden = !actions.openClass || isClass; // then the class bar has everything
       write(next, isReveal ? "Reveal" : isLast ? "Next lesson" : "Next");
       ownSentence.update(() => ownSentenceAddress);
       walkthrough.update(() => "");
       if (moment) explore.update(actions.exploreAddress);
-      write(presenting, position.present ? "Leave" : "Present");
-      editing.hidden = !isTalk || position.present;
-      speaking.hidden = !(isTalk || state.lessons.length === 1) || "speaker" in position; // a page of one lesson may be a talk
-      notes.update(moment?.notes ?? "");
+      leaving.hidden = !position.present;
+      teach.update();
       dots.replaceChildren(...state.positions().map(({ moment: number }) => drawDot(number, position.moment)));
       write(count, `${position.moment} of ${nMoments}`);
       if (box.contains(focused) && !isUsable(focused)) takeFocus();
@@ -145,16 +138,36 @@ function makeSceneLink(text, { open, hrefOf }, className = "") {
   };
 }
 
-function makeNotes() {
-  const opener = button("Notes", null),
-    panel = makePopover(opener, "notes", "Notes for the speaker");
+// What a lecturer needs and a learner doesn't. edit and showSpeaker need a talk, openClass a class; `takeaway` is of makeTakeaway.
+function makeTeachMenu(state, actions, takeaway) {
+  const opener = button("Teach"),
+    panel = makeMenu(opener, "teach", "Teach");
+  const item = (text, act) => {
+    const choose = () => {
+      panel.hidePopover();
+      act();
+    };
+    return button(text, choose);
+  };
+  const presenting = item("Present", actions.present),
+    speaking = item("Speaker’s window", actions.showSpeaker),
+    editing = item("Edit", actions.edit),
+    inClass = item("Open a class: phones follow you", actions.openClass),
+    text = h("p"),
+    notes = h("section", { class: "notes" }, h("strong", {}, "Notes"), text);
+  panel.append(presenting, speaking, editing, inClass, ...takeaway, notes);
   return {
     button: opener,
     panel,
-    update(notes) {
-      write(panel, notes);
-      opener.hidden = !notes;
-      if (!notes && panel.matches(":popover-open")) panel.hidePopover();
+    update() {
+      const { position, moment } = state,
+        { isTalk } = state.entry();
+      presenting.hidden = position.present;
+      speaking.hidden = !(isTalk || state.lessons.length === 1) || "speaker" in position; // a page of one lesson may be a talk
+      editing.hidden = !isTalk || position.present;
+      inClass.hidden = !actions.openClass || actions.isClass(); // then the class bar has everything
+      notes.hidden = !moment?.notes;
+      write(text, moment?.notes ?? "");
     },
   };
 }
@@ -164,11 +177,10 @@ const FORMS = [
   ["slides", "Questions as slides (Markdown)", "md", "text/markdown"],
 ];
 
-// title() names the lesson or talk, questions(form) resolves to a file of its questions, print() prints its handout.
+// The menu items of what can be taken away. title() names the lesson or talk, questions(form) resolves to a file of its questions, print()
+// prints its handout.
 export function makeTakeaway({ title, questions, print }) {
-  const opener = button("Handout and questions", null, "link"),
-    panel = makePopover(opener, "takeaway", "Handout and questions"),
-    status = h("p", { class: "status", role: "status" });
+  const status = h("p", { class: "status", role: "status" });
   const reporting = act => async () => {
     write(status, "");
     try {
@@ -181,8 +193,7 @@ export function makeTakeaway({ title, questions, print }) {
     const save = async () => saveFile(await questions(form), `${fileNameOf(title())}.${ending}`, type);
     return button(label, reporting(save));
   });
-  panel.append(button("Print a handout", reporting(print)), ...saving, status);
-  return { button: opener, panel };
+  return [button("Print a handout", reporting(print)), ...saving, status];
 }
 
 // All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, over, drawContents(), openContents(), update(), print(), end()}.
@@ -193,13 +204,13 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
       const { lesson } = state.position;
       return lesson === ID ? host.talk.questions(form) : host.questions(lesson, form);
     };
-  const foot = makeFoot(state, actions),
+  const takeaway = makeTakeaway({ title: () => state.entry().name, questions, print }),
+    foot = makeFoot(state, actions, takeaway),
     contents = makeContents(state, memory, actions),
-    takeaway = makeTakeaway({ title: () => state.entry().name, questions, print }),
     endTitle = h("h2"),
     over = h("section", { class: "talk-end", "aria-label": "The end", hidden: true }, endTitle, h("p", {}, "The end"));
   return {
-    topElements: [contents.button, contents.panel, takeaway.button, takeaway.panel],
+    topElements: [contents.button, contents.panel],
     foot,
     over,
     drawContents: contents.update,
@@ -207,7 +218,6 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
     update() {
       write(about, headingOf(state.entry(), state.lessons));
       contents.update();
-      takeaway.button.hidden = state.isFirst();
       over.hidden = !state.isOver;
       write(endTitle, state.isOver ? state.entry().name : "");
       foot.update(course.ownSentence, memory.opensWalkthrough);

@@ -1,6 +1,6 @@
 // Questions: options and blanks to fill in, the verdict on an answer, and its working.
 import { short } from "../model/numeral.js";
-import { button, h, table, write } from "../dom/element.js";
+import { button, h, rovingFocus, setTabStop, table, write } from "../dom/element.js";
 import { typesetInPieces } from "../dom/runs.js";
 
 // The verdict as paragraphs of runs. `answer` is a candidate's index or a number; null without an answer.
@@ -72,11 +72,19 @@ function neededScore(weight, [score, others], noun) {
   ];
 }
 
+const MOST_STOPS = 5; // more answers, such as the words of a sentence, are one Tab stop
+
 function makeChoices({ candidates, right, isCode = false }, answer) {
   const buttons = candidates.map(({ label }, index) => button(isCode ? "" : label, () => answer(index)));
   if (isCode) for (const [index, each] of buttons.entries()) each.append(h("code", {}, candidates[index].label));
+  const box = h("div", { class: `choices${isCode ? " code" : ""}`, role: "group", "aria-label": "Answers" }, buttons);
+  if (buttons.length > MOST_STOPS) {
+    box.setAttribute("role", "toolbar"); // it has the arrow keys
+    rovingFocus(box, () => [buttons]);
+    setTabStop(buttons, buttons[0]);
+  }
   return {
-    element: h("div", { class: `choices${isCode ? " code" : ""}`, role: "group", "aria-label": "Answers" }, buttons),
+    element: box,
     update(state) {
       for (const [index, each] of buttons.entries()) {
         const isAnswer = state.answer === index,

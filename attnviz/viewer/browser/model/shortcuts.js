@@ -52,7 +52,9 @@ const ASKING = "dialog.asks"; // it has all keys
 const CLOSED_DIALOG = "dialog:not([open])"; // what is in it loses the keyboard with the next frame, and a key may come before
 const TYPING = `${TEXT}, select`;
 const RANGE = "input[type=range], [role=slider]"; // it has ends of its own
-const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
+const MENU = ".menu"; // it has the arrow keys and Escape, while presenting too
+const IN_TEXT = "dfn, :is(.said .link, .acts button):focus-visible"; // after a click the arrow keys are for the steps again
+const MOVING = `${IN_TEXT}, input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
 /** The command of a key, or null if it is not for the viewer. `focused` has the keyboard; single characters are for the viewer only if that is
  * in it or in its settings, or nothing has the keyboard. @param {KeyboardEvent} keyboardEvent
@@ -60,9 +62,11 @@ const MOVING = `input${CLOSED}, select, [role=grid], [role=slider], [role=toolba
 export function commandOf({ key, ctrlKey, altKey, metaKey, defaultPrevented }, { focused, isAtViewer, isPresenting }) {
   const command = KEYS.get(key?.length === 1 ? key.toLowerCase() : key);
   if (!command || focused?.closest(ASKING) || ctrlKey || altKey || metaKey || defaultPrevented) return null;
-  if (command === "leave") return command;
+  const isMoving = focused?.closest(MENU);
+  if (command === "leave") return isMoving ? null : command;
   if (key.startsWith("Page")) return isPresenting || !focused?.closest(TEXT) ? command : null; // a remote's buttons
   if (focused?.closest(TYPING)) return null;
+  if (isMoving && key.length > 1) return null;
   if (key === "Home" || key === "End") return isPresenting && !focused?.closest(RANGE) ? command : null; // else the page scrolls
   if (key.startsWith("Arrow")) return isPresenting || !focused?.closest(MOVING) ? command : null; // a remote's too
   return isAtViewer && areLettersOn() ? command : null;

@@ -1,6 +1,6 @@
 // The dock of a talk in every page: opening, saving and sharing it, its link, and the files that it shows.
 import { ID, MOST_MOMENTS, added, entryOf, fileNameOf, makeMoments, nameOf, uploadsOf } from "../lesson/course.js";
-import { button, h } from "../dom/element.js";
+import { button, h, makeMenu } from "../dom/element.js";
 import { copyText, isOfThisMachine, reachOf } from "../dom/link.js";
 import { saveFile } from "../views/download.js";
 import { MOST_BYTES, drawCode } from "../views/qrCode.js";
@@ -159,8 +159,9 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
     hasUploads = () => uploadsOf(talkStore.talk.moment).length > 0,
     fileName = ending => `${fileNameOf(title())}.${ending}`,
     questions = form => requests.questionsFileOf(talkStore.talk, form),
-    takeaway = makeTakeaway({ title, questions, print: async () => doThere("print") });
-  takeaway.button.classList.remove("link"); // it is among buttons here
+    takeaway = button("Handout and questions"),
+    panel = makeMenu(takeaway, "takeaway", "Handout and questions");
+  panel.append(...makeTakeaway({ title, questions, print: async () => doThere("print") }));
   const sharing = (name, act) => {
     const share = async () => {
       code.replaceChildren();
@@ -202,7 +203,7 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
   }
   const ways = { "Copy link": copyLink, "QR code": showCode, "↓ File": saveTalk, "↓ Page": savePage },
     buttons = Object.entries(ways).map(([name, act]) => sharing(name, act));
-  return { buttons: [...buttons, takeaway.button], code, panel: takeaway.panel };
+  return { buttons: [...buttons, takeaway], code, panel };
 }
 
 const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";

@@ -1,6 +1,6 @@
 // Terms of the glossary, marked in a text and explained on request.
 import { TERMS } from "../../generated/glossaryTerms.js";
-import { afterFrame, h } from "../dom/element.js";
+import { afterFrame, h, rovingFocus, setTabStop } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 
 // Texts that a visitor may have typed, or that do something.
@@ -47,7 +47,7 @@ function markIn(text, { find, ids }, marked) {
     const id = ids[match.slice(1).findIndex(each => each !== undefined)];
     if (marked.has(id)) continue;
     marked.add(id);
-    const mark = h("dfn", { class: "term", tabIndex: 0, "data-term": id }, match[0]);
+    const mark = h("dfn", { class: "term", tabIndex: -1, "data-term": id }, match[0]);
     pieces.push(text.data.slice(end, match.index), mark);
     end = match.index + match[0].length;
   }
@@ -57,6 +57,24 @@ function markIn(text, { find, ids }, marked) {
 const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .measures, .panel > h3";
 const NEVER_HIDDEN = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
 const REST_MS = 200; // from where the mouse leaves a term until its sentence goes, so that one may point at that
+
+// The terms of a text, and the numbers that it links to, are one Tab stop; arrow keys lead from one to the next.
+const TEXTS = ".step-text, .training, .hand, .said, .panel, .lesson-said, .viewer";
+const STOPS = "dfn.term, .panel > .said .link";
+const textOf = stop => stop.closest(TEXTS);
+
+function stopsBeside(stop) {
+  const text = stop?.matches(STOPS) && textOf(stop);
+  return text ? [...text.querySelectorAll(STOPS)].filter(each => textOf(each) === text) : [];
+}
+
+function keepOneStop(stops) {
+  for (const all of Map.groupBy(stops, textOf).values()) {
+    const visible = all.filter(each => each.checkVisibility()),
+      first = visible.find(each => each === each.getRootNode().activeElement) ?? visible[0];
+    setTabStop(all, first);
+  }
+}
 
 // `boxes` are a selector of the texts at `root` in which terms are marked.
 export function makeGlossary(root, boxes = BOXES) {
@@ -107,11 +125,13 @@ export function makeGlossary(root, boxes = BOXES) {
     event.preventDefault(); // the talk, or whatever else it would leave, goes on
     close();
   });
+  rovingFocus(root, () => [stopsBeside(root.getRootNode().activeElement)]);
   const mark = () => {
     isToMark = false;
     if (isQuiet) return;
     const visible = [...root.querySelectorAll(boxes)].filter(box => box.checkVisibility());
     markTerms(visible, TERMS);
+    keepOneStop(root.querySelectorAll(STOPS));
     observer.takeRecords(); // of its own marks
     if (open && !open.isConnected) close();
   };

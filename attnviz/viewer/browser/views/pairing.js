@@ -43,6 +43,36 @@ function makeJoinedSentences() {
   };
 }
 
+// What a comparison is about: a small matrix of A and of B, a row a word; a digit is how dark a cell is, a dot no cell.
+const SKETCHES = {
+  change: ["1111 1111 1111", "1111 1131 1111"],
+  mask: ["2222 2222 2222 2222", "2... 22.. 222. 2222"],
+  scaled: ["1212 2121 1221 2112", "0300 3000 0030 0003"],
+  positions: ["1313 1313 1313 1313", "3100 1310 0131 0013"],
+  heads: ["2222 2222 2222 2222", "33.11 33.11 33.11 33.11"],
+  layers: [".... 2222 2222 ....", "2222 .... 3333 ...."],
+  sharing: ["0.1.2.3 0.1.2.3 0.1.2.3 0.1.2.3", "3.3.3.3 3.3.3.3 3.3.3.3 3.3.3.3"],
+  latent: ["0.1.2.3 0.1.2.3 0.1.2.3 0.1.2.3", "...3... ....... 0.1.2.3 0.1.2.3"],
+  seed: ["3120 0213 2031 1302", "0231 3102 1320 2013"],
+  training: ["1111 1111 1111 1111", "0300 0030 3000 0003"],
+  attention: ["0000 0000 0000", "1300 0130 0031"],
+  mlp: ["1111 .... ....", "1111 .... 3333"],
+  words: ["0123", "2031"],
+};
+
+/** The sketch of a comparison, or an empty one of the same size. @param {string} id */
+export function drawComparison(id) {
+  const cells = (SKETCHES[id] ?? []).flatMap((matrix, side) =>
+    matrix.split(" ").flatMap((row, y) =>
+      [...row].flatMap((level, x) => {
+        const at = { x: 24 * side + 20 * (x / row.length), y: y * 5, width: 20 / row.length - 1, height: 4 };
+        return level === "." ? [] : [svgElement("rect", { ...at, class: `level-${level}` })];
+      }),
+    ),
+  );
+  return svgElement("svg", { viewBox: "0 0 44 20", class: "sketch", "aria-hidden": "true" }, cells);
+}
+
 const NAMES = { both: "A and B", difference: "B − A" };
 const SAME_SO_FAR = "A is pinned. Change anything: what you see then is B.";
 

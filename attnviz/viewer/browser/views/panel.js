@@ -2,7 +2,7 @@
 import { LABELS } from "../../generated/where.js";
 import { changeAt } from "../model/changes.js";
 import { ORDERS, QUESTIONS, focusOf, homeOf, isFirst, slotsOf, stepAt } from "../model/state.js";
-import { button, choice, h, makeScroller, memoLast, redraw, write } from "../dom/element.js";
+import { button, choice, h, makeScroller, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { makeNumberInput } from "../dom/numberInput.js";
 import { typesetInPieces } from "../dom/runs.js";
 import { drawBothValues } from "./numberLists.js";
@@ -158,6 +158,7 @@ export function makePanel(tools) {
   const numberParts = [name, inMicrogpt, bothValues, story, habit, writers, elsewhere],
     whatIfParts = [actions, flips.element, byHand.element, questions, answer, changed],
     box = h("aside", { class: "panel", "aria-label": "The number" }, numberParts, whatIfParts);
+  rovingFocus(actions, () => [[...actions.querySelectorAll("button")]]);
   const answerSize = new ResizeObserver(() => showWholeLines(answer));
   const drawQuestions = memoLast(ask => redraw(questions, [choice(QUESTIONS, ask, tools.ask, LABELS)]));
   tools.onPoint((...cell) => lightUp(box, ...cell));
@@ -190,6 +191,7 @@ export function makePanel(tools) {
       drawMuteNeuron(pass, focus, tools),
       isShown && drawFlipsQuestion(pass, focus, tools),
     ].filter(Boolean);
+    setTabStop(buttons, buttons[0]);
     redraw(actions, buttons.length ? [h("p", { class: "acts" }, buttons)] : []);
     flips.update(pass);
     byHand.update(pass, focus);

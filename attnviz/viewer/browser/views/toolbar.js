@@ -4,22 +4,18 @@ import { ROUTES, hasSheet, isFirst, isOfSheet, isSheet, stepAt } from "../model/
 import { areLettersOn } from "../model/shortcuts.js";
 import { SPEEDS } from "../model/route.js";
 import { revealsOf } from "../model/address.js";
-import { afterFrame, button, choice, h, makeFlash, makePopover, makeScroller, memoLast } from "../dom/element.js";
+import { afterFrame, button, choice, h, makeFlash, makeMenu, makeScroller, memoLast } from "../dom/element.js";
 import { redraw, write } from "../dom/element.js";
 import { copyLink } from "../dom/link.js";
 import { bytesOf, sizeText } from "./download.js";
+import { drawComparison } from "./pairing.js";
+
+const MOST_PAIRS = 6; // the others are folded
 
 // act(name, message) reaches the server.
 function makeCompareMenu(act) {
-  const opener = button("Compare"),
-    panel = makePopover(opener, "compare", "Compare");
-  panel.onbeforetoggle = () => {
-    const { left, top } = opener.getBoundingClientRect();
-    Object.assign(panel.style, { left: `${left}px`, bottom: `${globalThis.innerHeight - top + 6}px` });
-  };
-  panel.ontoggle = ({ newState }) => {
-    if (newState === "open") panel.querySelector("button")?.focus();
-  };
+  const opener = button("Compare", null, "at-desk"), // not used from a screen in a room (talk.css)
+    panel = makeMenu(opener, "compare", "Compare");
   const item = (text, name, message, className = "") => {
     const choose = () => {
       panel.hidePopover();
@@ -27,22 +23,72 @@ function makeCompareMenu(act) {
     };
     return button(text, choose, className);
   };
+  const drawPair = ({ id, label }) => {
+    const each = item(label, "pair", id);
+    each.prepend(drawComparison(id));
+    return each;
+  };
   const draw = memoLast(([pairs, isPinned]) => {
     opener.title = areLettersOn() ? "Key C" : "";
     redraw(panel, [
-      item("Pin this pass, then change anything", "pin", true, "primary"),
-      ...pairs.map(({ id, label }) => item(label, "pair", id)),
+      item("Keep this and change anything", "pin", true, "primary"),
+      ...pairs.slice(0, MOST_PAIRS).map(drawPair),
+      pairs.length > MOST_PAIRS &&
+        h("details", {}, h("summary", {}, "More comparisons"), pairs.slice(MOST_PAIRS).map(drawPair)),
       ...(isPinned ? [item("Unpin", "unpin", true)] : []),
     ]);
   });
   return { button: opener, panel, update: ({ document: { pairs, other } }) => draw([pairs, other !== null]) };
 }
 
+// What takes a pass elsewhere: to other people, onto paper, into a file, a talk or code. report(text) shows what was done.
+function makeShareMenu({ openClass, isClass, showCode, isLinked, shell, download, print, collect }, report) {
+  const opener = button("Share"),
+    panel = makeMenu(opener, "share", "Share"),
+    label = h("span"),
+    code = makeScroller(h("pre", { role: "group", "aria-label": "The step in NumPy" })),
+    numpy = h("details", { class: "numpy" }, h("summary", {}, "In NumPy"), code);
+  let link, measured;
+  const item = (text, act) => {
+    const onclick = () => {
+      panel.hidePopover();
+      act();
+    };
+    return h("button", { type: "button", onclick, hidden: !act }, text);
+  };
+  const copy = item("Copy link", isLinked && (async () => report(await copyLink(window, link)))),
+    qrCode = item("QR code", isLinked && showCode),
+    inClass = item("Open a class: phones follow you", openClass),
+    printed = item("Print", !isSandboxed(window) && print), // a sandboxed frame prints nothing
+    page = item(label, shell && download),
+    collecting = item("Add this moment to a talk", collect);
+  const items = [copy, qrCode, inClass, printed, page, collecting, numpy];
+  panel.append(...items);
+  return {
+    button: opener,
+    panel,
+    update({ document }, lines) {
+      link = document.link;
+      for (const [each, key] of /** @type {const} */ ([
+        [qrCode, "Q"],
+        [collecting, "M"],
+      ]))
+        if (areLettersOn()) each.setAttribute("aria-keyshortcuts", key);
+        else each.removeAttribute("aria-keyshortcuts");
+      if (shell && measured !== document)
+        afterFrame(() => write(label, `Download as a page, ${sizeText(bytesOf(document, shell.bytes))}`));
+      measured = document;
+      inClass.hidden = !openClass || isClass(); // the class has a bar of its own
+      numpy.hidden = !lines.length;
+      write(code, lines.join("\n"));
+      opener.hidden = items.every(each => each.hidden);
+    },
+  };
+}
+
 /** @returns {View} */
 export function makeToolbar(play, props) {
-  const { startPlay, present, openClass, isClass, look, showCode, isLinked } = props,
-    { shell, download, print, act, choose, collect } = props;
-  let link, measured;
+  const { startPlay, present, look, isLinked, act, choose } = props;
   const start = button("", () => {
     if (play.isRunning) play.pause();
     else if (play.isUnderWay) play.resume();
@@ -55,26 +101,12 @@ export function makeToolbar(play, props) {
     routes = h("span", { class: "routes" }),
     compare = makeCompareMenu(act),
     presenting = button("Present", present),
-    status = h("span", { class: "copied", role: "status" });
-  const report = makeFlash(status, 5000),
-    copy = button("Copy link", async () => report(await copyLink(window, link)));
-  const inClass = button("Class", openClass, "", { title: "Phones in the room follow you, and answer your questions" }),
-    qrCode = button("QR code", showCode),
-    printed = button("Print", print, "", { hidden: isSandboxed(window) }), // from which nothing is printed
-    page = button("↓ Page", download, "", {
-      title: "Download as a page: one file, which opens without a server",
-      hidden: !shell,
-    }),
-    collecting = button("Add this moment", collect, "", { hidden: !collect });
-  for (const each of [copy, qrCode, compare.button]) each.hidden = !isLinked;
-  for (const each of [copy, qrCode, compare.button, page, printed, collecting]) each.classList.add("aside"); // not needed in a talk (talk.css)
-  for (const each of [compare.button, copy, page, collecting]) each.classList.add("at-desk"); // not used from a screen in a room
-  const code = makeScroller(h("pre", { role: "group", "aria-label": "The step in NumPy" })),
-    numpy = h("details", { class: "numpy" }, h("summary", {}, "In NumPy"), code),
+    status = h("span", { class: "copied", role: "status" }),
+    share = makeShareMenu(props, makeFlash(status, 5000)),
     playing = [start, back, forward, speed],
-    shown = [views, routes, compare.button, compare.panel, presenting],
-    shared = [inClass, copy, qrCode, printed, page, collecting],
-    box = h("div", { class: "toolbar" }, playing, shown, shared, numpy, status);
+    menus = [compare.button, compare.panel, presenting, share.button, share.panel],
+    box = h("div", { class: "toolbar" }, playing, views, routes, menus, status);
+  compare.button.hidden = !isLinked;
   const drawRoutes = memoLast(route => redraw(routes, [choice(ROUTES, route, choose, LABELS)]));
   const drawViews = memoLast(([view, unit]) => {
     const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
@@ -82,11 +114,7 @@ export function makeToolbar(play, props) {
   });
   /** @type {View["update"]} */
   const update = (pass, where) => {
-    const { numpy: lines } = stepAt(pass, where),
-      areKeysOn = areLettersOn();
-    link = pass.document.link;
-    if (shell && measured !== pass.document) afterFrame(() => nameSize(page, bytesOf(pass.document, shell.bytes)));
-    measured = pass.document;
+    const areKeysOn = areLettersOn();
     start.hidden = !revealsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, forward, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
@@ -97,23 +125,14 @@ export function makeToolbar(play, props) {
     views.title = areKeysOn ? "Key W" : "";
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areKeysOn ? "Key P" : "";
-    inClass.hidden = !openClass || isClass(); // the class has a bar of its own
-    qrCode.title = areKeysOn ? "Key Q" : "";
-    collecting.title = `Keeps what you see for a talk of your own${areKeysOn ? ": key M" : ""}`;
     compare.update(pass);
-    numpy.hidden = !lines.length;
-    write(code, lines.join("\n"));
+    share.update(pass, stepAt(pass, where).numpy);
   };
   return { element: box, update };
 }
 
 // Whether the page is in a frame that may not affect the page around it, as in a notebook.
 const isSandboxed = ({ self, top, origin }) => self !== top && origin === "null";
-
-function nameSize(page, bytes) {
-  write(page, `↓ Page, ${sizeText(bytes)}`);
-  page.setAttribute("aria-label", `Download as a page, ${sizeText(bytes)}`);
-}
 
 function drawSpeeds(play) {
   const options = [...SPEEDS.keys()].map(name => h("option", {}, name)),
