@@ -64,7 +64,6 @@ LOADS = {"visit"}
 def pytest_addoption(parser):
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
     parser.addoption("--chromium", default=found, help="the browser's path; empty for Playwright's own")
-    parser.addoption("--remake-picture", action="store_true", help="take the README's picture again")
 
 
 def pytest_xdist_auto_num_workers():

@@ -1,43 +1,33 @@
-"""The worked examples, the README's picture and the elements of Streamlit that our styles need, in a real browser."""
+"""The README's pictures and the elements of Streamlit that our styles need, in a real browser."""
 
+import re
 import struct
 
 import pytest
 from page import ROOT
-from tab import at, becomes, expect, lesson, resized
+from tab import resized
 
 from attnviz.app import streamlit_private
 
 pytestmark = pytest.mark.browser
 
-PICTURE = ROOT / "docs" / "lesson.png"
-CONTENT = PICTURE.with_suffix(".txt")
-"""What the page of the picture said when it was taken, as a screen reader is given it."""
-SIZE = (1366, 768)
+DOCS = ROOT / "docs"
+CARD = (1200, 630)
+"""What pages that show links want."""
 
 
-def test_readme_picture_is_current(visit, server, request):
-    page = lesson(visit(), at(lesson="who-is-it", moment=3))
-    resized(page, *SIZE)
-    page.get_by_role("button", name="Check").click()
-    expect(page.locator(".lesson-said .verdict")).to_contain_text("You said 50 %")
-    main = page.get_by_test_id("stMain")
-
-    def said():
-        return main.aria_snapshot().replace(server, "")  # which links lead back to
-
-    if request.config.getoption("--remake-picture"):
-        page.screenshot(path=PICTURE)
-        CONTENT.write_text(said(), "utf-8")
-    assert struct.unpack(">II", PICTURE.read_bytes()[16:24]) == SIZE  # where a PNG holds its size
-    remake = (
-        "the page is not what docs/lesson.png shows: pytest tests/browser/test_browser.py -k readme --remake-picture"
-    )
-    becomes(page, said, CONTENT.read_text("utf-8"), remake)
+def test_readmes_pictures_are_recorded_by_the_script_and_light():
+    recorded = set(re.findall(r'"([\w-]+\.(?:gif|png))"', (DOCS / "record.py").read_text("utf-8")))
+    shown = set(re.findall(r"\(docs/([^)]+\.(?:gif|png))\)", (ROOT / "README.md").read_text("utf-8")))
+    assert shown
+    assert shown <= recorded == {path.name for path in DOCS.iterdir() if path.suffix in (".gif", ".png")}
+    assert max((DOCS / name).stat().st_size for name in recorded) <= 2_000_000
+    assert struct.unpack(">II", (DOCS / "social-card.png").read_bytes()[16:24]) == CARD  # where a PNG holds its size
 
 
 PHONE = 600
-PAGES = ("?embed=true", "?present=1", "audit?sentence=", "by_hand?seed=-1", "what_attention_says", "")
+OTHERS = ("worked_examples", "your_own_numbers")
+PAGES = ("?embed=true", "?present=1", "audit?sentence=", "by_hand?seed=-1", "what_attention_says", *OTHERS, "")
 """Between them, and the last on a phone, they have all that our styles are for."""
 
 FOUND = """(names) => {
@@ -64,5 +54,5 @@ def test_streamlit_still_has_our_selectors(visit):
     look(tab.settled())
     assert len(known) > len(streamlit_private.SELECTORS), "our styles are in the pages"
     dialog = '[data-testid="stDialog"]'  # Streamlit's own, where its server is away
-    unseen = {dialog, f"[data-presenting] {dialog}"}
+    unseen = {dialog, f"[data-presenting] {dialog}"} | {name for name in known if "data-drawn" in name}  # for a moment
     assert known - found == unseen, "which Streamlit no longer has, or which we no longer use"
