@@ -8,9 +8,11 @@ from axe import violations, violations_but_contrast
 from documents import fitted_at
 from page import SENTENCE
 from readback import go
-from tab import at, becomes, expect, heading, parameters, resized
+from sight import digits_sizes
+from tab import at, becomes, expect, heading, lesson, parameters, resized
 
 from attnviz import Settings, trace_of
+from attnviz.models import MODELS
 from attnviz.scene.with_pass import resolve
 
 pytestmark = pytest.mark.browser
@@ -184,3 +186,38 @@ def test_phone_pair_shows_a_above_b(opened, settings):
     measured = page.locator(".viewer").evaluate(MEASURED)
     assert measured.pop("digits") > 0
     assert measured == FINE
+
+
+def test_all_words_have_digits_that_can_be_read_and_are_scrolled_to_the_side(opened):
+    page = opened("?view=matrices&step=softmax", model="who-is-it")
+    resized(page, 390, 844)
+    becomes(page, lambda: min(digits_sizes(page), default=0) >= 10, True)
+    board = page.locator(".board")
+    assert board.evaluate("(each) => each.scrollWidth > each.clientWidth")
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
+
+
+def test_a_question_about_covered_scores_has_the_numbers_that_answer_it(visit):
+    page = lesson(visit(), at(lesson="who-is-it", moment=2))
+    resized(page, 390, 844)
+    trace = MODELS["who-is-it"].at(seed=0).trace("the animal did not cross the street because it was too tired")
+    asked, *keys = [row.locator("i").all_inner_texts() for row in page.locator(".hand tr:has(.strip)").all()]
+    assert asked == [written(each) for each in trace["q"].value[0, 11]]
+    assert keys == [[written(each) for each in key] for key in trace["k"].value[0]]
+    expect(page.locator(".hand [data-stage=scores]")).to_have_count(0)
+
+
+def written(value):
+    return f"{value:z.2f}".replace("-", "−")
+
+
+def test_settings_are_one_line_until_they_are_wanted(visit):
+    page = visit().open(at(model="who-is-it", view="sheet", step="softmax"))
+    resized(page, 390, 844)
+    box, seed = page.locator(".settings"), page.get_by_label("Seed")
+    expect(seed).to_be_hidden()
+    assert box.bounding_box()["height"] < LEAST_TARGET
+    box.get_by_role("button", name="Settings").click()
+    expect(seed).to_be_visible()
+    panel = page.locator(".more-settings").bounding_box()
+    assert panel["y"] >= box.bounding_box()["y"] + box.bounding_box()["height"], "they are not behind the panel"

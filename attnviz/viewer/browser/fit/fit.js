@@ -53,6 +53,16 @@ export const scrolled = (space, times) => ({
   isScrolled: true,
 });
 
+const DOWN = 4; // how much higher matrices may be that are scrolled to the side
+
+/** @param {Space} space @param {number} times @returns {Space} */
+export const widened = (space, times) => ({
+  ...space,
+  width: times * space.width,
+  height: DOWN * space.height,
+  isScrolled: true,
+});
+
 /** Where the page is narrow it grows downwards, and only its width is given. @param {any} box @param {any} legend @param {boolean} isNarrow */
 function heightIn(box, legend, isNarrow) {
   if (isNarrow) return 1.1 * box.clientWidth;

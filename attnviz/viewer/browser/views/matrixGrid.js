@@ -141,8 +141,10 @@ export function makeMatrixGrid(acts, bars) {
     // Scrolls no further than it takes to see the cell in focus.
     showFocus() {
       const cell = board.querySelector(".frame.focus")?.getBoundingClientRect(),
-        { top, bottom } = board.getBoundingClientRect();
-      if (cell) board.scrollTop += Math.max(0, cell.bottom + NEAR - bottom) + Math.min(0, cell.top - NEAR - top);
+        { top, bottom, left, right } = board.getBoundingClientRect();
+      if (!cell) return;
+      board.scrollTop += Math.max(0, cell.bottom + NEAR - bottom) + Math.min(0, cell.top - NEAR - top);
+      board.scrollLeft += Math.max(0, cell.right + NEAR - right) + Math.min(0, cell.left - NEAR - left);
     },
     // Draws pictures, and numbers beside them if they have no digits. `paintOf` returns what a slice is painted with.
     draw(pictures, space, paintOf, { pass, where }) {
@@ -179,7 +181,7 @@ function spaceBeside(readout, space) {
 
 function optionsOf({ isNarrow, isPaper, base, least }, present) {
   if (isPaper) return { smallest: SMALLEST_ON_PAPER, largest: 1.1 * base, base, labels: 1, around: 0.3, line: 1.15 };
-  if (isNarrow) return { smallest: 8, largest: base, base, labels: 0.92, around: 0.4, line: 1.42 };
+  if (isNarrow) return { smallest: 10, largest: base, base, labels: 0.92, around: 0.4, line: 1.42 };
   return present
     ? { smallest: least, least, largest: 2.4 * base, base, labels: 0.92, around: 0.3, line: 1.15, caption: 0.91 }
     : { smallest: 9, largest: 1.1 * base, base, labels: 0.92, around: 0.6, line: 1.42 };

@@ -86,6 +86,7 @@ const MAX_NUMBERS = 6, // of a word, next to each other
   MAX_POSITIONS = 16, // of a vector
   POSITIONS_IN_LINE = 4;
 const MAX_PRODUCTS = 12,
+  MAX_IN_STRIP = 8,
   PRODUCTS_ALONE = 10; // of more products the largest have a line each, the others share one
 
 // Parts that follow each other with the same columns stand in one table, where their columns are words; those of a step that
@@ -201,7 +202,8 @@ function drawWords(parts, collected, isFirst, view) {
     { columns: axis } = parts[0].cells;
   const compared = parts.find(({ left }) => left),
     shown = parts.filter(({ left }) => !left),
-    strip = compared?.isThere && !shown[0]?.isThere ? compared : null; // keys before they are compared: as colours
+    isCompared = shown[0]?.isThere && isShownBy(paint.look, shown[0]),
+    strip = compared?.isThere && !isCompared ? compared : null; // keys before they are compared, or while a question covers the scores
   const last = parts.findLast(({ isThere, band }) => isThere && band.sentence.length) ?? parts[0],
     current = parts.filter(part => part === last || (part.step === last.step && part.isThere && last.isLit));
   const faces = shown.map(part => (part.isThere ? cellsAt(part, paint, 0) : null)),
@@ -285,14 +287,14 @@ const cellOf = text => h("td", {}, text);
 // The query that the keys below it are to be compared with.
 const drawQuery = ({ left }, width, paint) => rowOf(left.stage.one, [drawStrip(left, 0, width, paint)], "asking", "q");
 
+// The numbers of a short vector, in two lines; of a longer one their colours.
 function drawStrip(slot, column, width, paint) {
-  const colours = Array.from({ length: slot.size[0] }, (_, row) => numberAt(slot, paint, row, column).colour ?? "");
-  const marks = colours.map(colour => {
-    const mark = h("i");
-    mark.style.backgroundColor = colour;
-    return mark;
-  });
-  return h("td", { class: "strip", colSpan: width }, h("span", {}, ...marks));
+  const faces = Array.from({ length: slot.size[0] }, (_, row) => numberAt(slot, paint, row, column)),
+    hasDigits = faces.length <= MAX_IN_STRIP;
+  const marks = faces.map(({ text, colour, ink }) =>
+    h("i", { style: { backgroundColor: colour ?? "", color: ink ?? "" } }, hasDigits ? text : ""),
+  );
+  return h("td", { class: "strip", colSpan: width }, h("span", { class: hasDigits ? "digits" : "" }, ...marks));
 }
 
 // The sums of rows, and below them what those of attention weights leave over.

@@ -4,7 +4,7 @@ import { focusOf, isSheet, slotsOf, stepAt } from "../model/state.js";
 import { gradient } from "../dom/colour.js";
 import { h, memoLast } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
-import { APART, scrolled, watchSpace } from "../fit/fit.js";
+import { APART, scrolled, watchSpace, widened } from "../fit/fit.js";
 import { makeBars } from "./bars.js";
 import { makeMatrixGrid } from "./matrixGrid.js";
 import { axisName, indicesOf, makeSlice, scaleOf, sharedLimit, slicesIn } from "./slice.js";
@@ -141,6 +141,7 @@ function hasHidden(name, { pass }) {
 
 const LEAST_BESIDE_BARS = 450; // pixels that matrices need without digits, too
 const HIGHER = [1.5, 2, 2.5, 3]; // than the space in a small window, whose matrices are scrolled rather than left without digits
+const WIDER = [1.25, 1.5, 2, 3, 4]; // the same on a phone, to the side
 
 /** @type {Record<"press" | "over" | "toggle", (...at: unknown[]) => unknown>} */
 const NO_BRUSH = { press: () => {}, over: () => {}, toggle: () => false };
@@ -193,6 +194,8 @@ export function makePicture(tools, brush = NO_BRUSH) {
         space = measure();
       }
     }
+    if (space.isNarrow && !present && !hasDigits(space))
+      return WIDER.map(times => widened(space, times)).find(hasDigits) ?? space;
     if (!space.isSmall || space.isPaper || present || hasDigits(space)) return space;
     legend.classList.remove("in-corner"); // or the matrices would move beneath it
     const whole = measure();
