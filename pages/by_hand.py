@@ -6,9 +6,7 @@ from attnviz.app import by_hand, components, page_frame, page_scene
 from attnviz.articles.byhand import pictures
 
 shown = page_scene.read()
-page_frame.draw_without_settings(shown)
-with st.container(width=1280):
-    st.title("Built by hand", anchor=False)
+with page_frame.article(shown, "Built by hand"):
     st.markdown(
         "Can one write attention, as one writes a program? Here nothing was learnt: two layers were put together by "
         "hand to answer one question: **what came after this letter last time?** After “abca” that is b. "

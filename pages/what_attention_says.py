@@ -6,8 +6,6 @@ from attnviz.app import evidence, page_frame, page_scene
 from attnviz.articles.evidence import INTRODUCTION, TITLE
 
 shown = page_scene.read()
-page_frame.draw_without_settings(shown)
-with st.container(width=900):
-    st.title(TITLE, anchor=False)
+with page_frame.article(shown, TITLE):
     st.markdown(f"{INTRODUCTION} All numbers are computed as the page opens.")
     evidence.draw(shown)

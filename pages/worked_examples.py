@@ -6,9 +6,7 @@ from attnviz.app import page_frame, page_scene, sections
 from attnviz.articles import worked
 
 shown = page_scene.read()
-page_frame.draw_without_settings(shown)
-with st.container(width=900):
-    st.title("Worked examples", anchor=False)
+with page_frame.article(shown, "Worked examples"):
     agreement = worked.agreement()
     st.markdown(
         "Five notebooks on attention, rebuilt number by number. Each shows one thing well, and each gets something "

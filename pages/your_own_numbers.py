@@ -5,9 +5,7 @@ import streamlit as st
 from attnviz.app import page_frame, page_scene, sections
 
 shown = page_scene.read()
-page_frame.draw_without_settings(shown)
-with st.container(width=900):
-    st.title("Your own numbers", anchor=False)
+with page_frame.article(shown, "Your own numbers", is_under_more=False):
     st.markdown(
         "Does your attention compute what it should? Save what goes in, the weights, and any stages that your code "
         "computes. attnviz recomputes the pass **from your own inputs and weights**, names the **first stage that "

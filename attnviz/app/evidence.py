@@ -148,10 +148,10 @@ def draw(shown: PageScene) -> None:
 
 def draw_chart(key: str, chart: Figure, words: str) -> None:
     """Draw a chart, and its text for screen readers."""
-    with st.container(key=f"scrolled_{key}"):
+    layout = chart.to_dict()["layout"]
+    with st.container(key=f"scrolled_{key}", height=layout["height"], border=False):  # so much before it is drawn, too
         st.markdown(words)
-        width = chart.to_dict()["layout"]["width"]
-        st.plotly_chart(chart, width=width, key=key, config={"displayModeBar": False})
+        st.plotly_chart(chart, width=layout["width"], key=key, config={"displayModeBar": False})
 
 
 @cache

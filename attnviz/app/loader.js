@@ -8,5 +8,7 @@ sheet.replaceSync(styles);
 
 export default function (given) {
   given.parentElement.adoptedStyleSheets = [sheet];
-  return show(given, site, page);
+  const end = show(given, site, page);
+  given.parentElement.host.dataset.drawn = ""; // charts wait for the text above them (page.css)
+  return end;
 }

@@ -23,7 +23,11 @@ def runs() -> None:
     """An empty callback, for events that the next run handles: a callback can't open a page."""
 
 
-_TAG = f'<script type="module" src="./{SCRIPTS["connection"].path.lstrip("/")}"></script>'.encode()
+STYLE = Path(__file__).with_name("page.css").read_text("utf-8")
+_TAGS = (
+    f"<style>{STYLE}</style>"  # after Streamlit's own, in the head
+    f'<script type="module" src="./{SCRIPTS["connection"].path.lstrip("/")}"></script>'
+).encode()
 _END = b"</body>"
 # request headers that would make Streamlit's page arrive compressed, or not at all
 _DROPPED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
@@ -46,7 +50,9 @@ async def answer_script(request: Request) -> Response:
 
 
 class PageScript:
-    """Add the script that reports a lost connection to Streamlit's page: our others only run with a connection."""
+    """Add to Streamlit's page our styles, as a page would jump when they came with its parts, and the script that
+    reports a lost connection: our others only run with a connection.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -67,10 +73,10 @@ class PageScript:
             elif message["type"] == "http.response.body":
                 body.extend(message.get("body", b""))
                 if not message.get("more_body"):
-                    page = bytes(body).replace(_END, _TAG + _END, 1)
+                    page = bytes(body).replace(_END, _TAGS + _END, 1)
                     headers = MutableHeaders(scope=start)
                     headers["content-length"] = str(len(page))
-                    del headers["etag"], headers["last-modified"]  # of the page without the script
+                    del headers["etag"], headers["last-modified"]  # of the page without them
                     await send(start)
                     await send({"type": "http.response.body", "body": page})
 

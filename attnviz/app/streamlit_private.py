@@ -1,4 +1,4 @@
-"""All private names of Streamlit that attnviz uses, and the parts of its pages that `page_frame` and the browser's
+"""All private names of Streamlit that attnviz uses, and the parts of its pages that `page.css` and the browser's
 `streamlit.js` rely on. An upgrade may remove any; `tests/app/test_streamlit_private.py` and
 `tests/browser/test_browser.py` report those that are gone.
 """
@@ -42,9 +42,10 @@ SELECTORS = {  # by which our styles and scripts find parts of Streamlit's pages
     '[data-testid="stElementContainer"]': "the viewer is as high as its container; a wide matrix scrolls",
     ".stBidiComponent": "the same",
     '[data-testid="stBidiComponentIsolated"]': "the same",
+    '[data-testid="stTopNavSection"]': "the menu is marked that the open page is in",
     '[data-testid="stAlertContainer"]': "low notices",
     '[data-testid="stDialog"]': "a talk goes on without a server, which Streamlit would cover with a dialog",
-    '[data-testid="stSidebar"]': "the keyboard skips a collapsed menu",
+    '[data-testid="stSidebar"]': "the keyboard skips a collapsed menu; none opens where the menu is at the top",
     '[data-collapsed="true"]': "the same",
     '[data-testid="stExpandSidebarButton"]': "on a phone the menu's button is a word",
     '[data-testid="stSidebarNavLink"]': "links large enough for a finger; a click closes the menu",

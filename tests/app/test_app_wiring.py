@@ -25,7 +25,7 @@ from attnviz.app.middleware import (
     policy,
     same_origin,
 )
-from attnviz.app.scripts import PageScript
+from attnviz.app.scripts import STYLE, PageScript
 from attnviz.classroom import room_routes
 from attnviz.viewer.script import SCRIPTS
 
@@ -142,7 +142,9 @@ PAGE = "<html><body><p>é</p></body></html>"
     ("media_type", "accept", "is_added"),
     [("text/html", "text/html,*/*", True), ("text/html", "*/*", False), ("application/json", "text/html", False)],
 )
-def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_connection(media_type, accept, is_added):
+def test_a_page_that_a_browser_opens_has_our_styles_and_the_script_that_reports_a_missing_connection(
+    media_type, accept, is_added
+):
     async def app(scope, receive, send):
         made = Response(PAGE, media_type=media_type, headers={"ETag": '"1"'})
         names = {name for name, _ in scope["headers"]}
@@ -151,8 +153,8 @@ def test_a_page_that_a_browser_opens_has_the_script_that_reports_a_missing_conne
 
     answer = ask(PageScript(app), "/walkthrough", accept=accept, **{"accept-encoding": "gzip"})
     path = SCRIPTS["connection"].path
-    tag = f'<script type="module" src=".{path}"></script>'
-    assert answer.text == (PAGE.replace("</body>", f"{tag}</body>") if is_added else PAGE)
+    tags = f'<style>{STYLE}</style><script type="module" src=".{path}"></script>'
+    assert answer.text == (PAGE.replace("</body>", f"{tags}</body>") if is_added else PAGE)
     assert int(answer.headers["content-length"]) == len(answer.text.encode())
     assert ("etag" in answer.headers) is not is_added
     assert ask(APP, path).text == SCRIPTS["connection"].text.decode()

@@ -11,9 +11,11 @@ from streamlit.testing.v1 import AppTest
 from attnviz.app import streamlit_private
 from attnviz.viewer.bundle import module
 
-LEANING = (ROOT / "attnviz/app/page_frame.py", ROOT / "attnviz/app/loader.js", module("streamlit"))
+LEANING = (*(ROOT / "attnviz/app" / name for name in ("page.css", "page_frame.py", "loader.js")), module("streamlit"))
 """What finds something in Streamlit's pages."""
-NAME = re.compile(r"\[data-(?!empty|presenting)[^]]+\]|script\[[^]]+\]|\.(?:st[A-Z]\w+|streamlit-\w+|js-\w[\w-]+)")
+NAME = re.compile(
+    r"\[data-(?!drawn|empty|presenting)[^]]+\]|script\[[^]]+\]|\.(?:st[A-Z]\w+|streamlit-\w+|js-\w[\w-]+)"
+)
 """A selector of what isn't ours; containers that we give a key have one of ours, by Streamlit's public API."""
 
 

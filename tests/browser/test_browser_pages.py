@@ -1,7 +1,7 @@
 """From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
 
 import pytest
-from tab import at, becomes, expect, heading, parameters, picked_is, sentence, to_page
+from tab import at, becomes, expect, frames, heading, parameters, picked_is, sentence, to_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.essential]
 
@@ -113,3 +113,33 @@ def test_examples_switch_before_the_server_answers(visit):
     page.go_back()
     becomes(page, lambda: parameters(page).get("notebook"), "001")
     expect(title).to_have_text("A causal mask hides the words to come")
+
+
+WIDTH = 1200
+UNDER_MORE = ("worked_examples", "by_hand", "what_attention_says", "audit", "numpy_code")
+SHIFTED = """(() => { globalThis.shifted = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shifted += value; })
+    .observe({ type: "layout-shift", buffered: true }); })()"""
+
+
+def test_pages_of_text_have_one_template(visit):
+    tab, backgrounds = visit(afresh=True, width=1366), {}
+    for name in (*UNDER_MORE, "your_own_numbers"):
+        page = tab.open(name)
+        column = page.locator(".st-key-article").bounding_box()
+        assert column["width"] == WIDTH, name
+        assert abs(2 * column["x"] + WIDTH - page.evaluate("innerWidth")) < 2, name
+        expect(page.locator("h1")).to_be_in_viewport()
+        menu = page.get_by_test_id("stTopNavSection")
+        backgrounds[name] = menu.evaluate("(each) => getComputedStyle(each).backgroundColor")
+    other = backgrounds.pop("your_own_numbers")
+    assert other not in backgrounds.values(), "the menu is marked that the page is in, and no other"
+
+
+def test_pages_of_text_keep_still_as_they_load(visit):
+    tab = visit(afresh=True, width=1366)
+    tab.page.add_init_script(SHIFTED)
+    for name in ("audit", "numpy_code", "your_own_numbers", "worked_examples"):
+        page = tab.open(name)
+        frames(page)
+        assert page.evaluate("shifted") < 0.1, name

@@ -162,3 +162,10 @@ def test_what_is_right_or_wrong_has_a_sign_and_no_colour():
     for file, selector, name, value in rules():
         if re.search(r"\.(right|wrong|good|bad|own)\b", selector):
             assert not re.search(r"var\(--(q|k|v|output|plus|minus)\)|st-(red|green)", value), (file, selector, name)
+
+
+def test_a_dotted_underline_is_a_term_of_the_glossary():
+    dotted = {
+        selector for _, selector, name, value in rules() if name.startswith("text-decoration") and "dotted" in value
+    }
+    assert dotted == {".viewer dfn.term"}
