@@ -119,10 +119,11 @@ def test_phone_shows_eight_words_and_the_pages(visit):
     asks = page.locator(".hand .who").bounding_box()
     shares = page.locator('.hand button[data-act^="attention @0"]')
     expect(shares).to_have_count(8)
-    boxes = [each.bounding_box() for each in shares.all()]
     assert asks["y"] >= 44
-    assert max(box["y"] + box["height"] for box in boxes) <= end
-    assert min(box["height"] for box in boxes) >= LEAST_TARGET
+    assert min(each.bounding_box()["height"] for each in shares.all()) >= LEAST_TARGET
+    bars = page.locator(".score-to-weight .key .weight")
+    expect(bars).to_have_count(8)
+    assert max(box["y"] + box["height"] for box in (each.bounding_box() for each in bars.all())) <= end
     number(page, "scores[0,1,2]").or_(shares.first).last.click()
     for theme in ("light", "dark"):
         assert violations(page, theme) == [], theme

@@ -66,7 +66,7 @@ def test_projected_digits_are_large(opened, settings):
 
 
 def test_header_picks_query_and_key(opened):
-    page = opened(at(view="sheet", step="softmax"))
+    page = opened(at(view="sheet", step="weighted-sum"))
     trace = trace_of(Settings(SENTENCE))
     words = sheet(page).locator("tr.names").first.locator("button")
     words.nth(3).click()
@@ -77,7 +77,7 @@ def test_header_picks_query_and_key(opened):
     cell = sheet(page).locator('[data-cell="k[0,1,2]"]')
     cell.click()
     expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 3]")
-    step_is(page, 6)
+    step_is(page, 7)
     cell.press("ArrowDown")
     expect(sheet(page).locator('[data-cell="k[0,1,3]"]')).to_be_focused()
     page.keyboard.press("Enter")
@@ -108,7 +108,7 @@ def test_number_is_set_in_its_cell(visit):
 
 def test_many_places_are_folded(opened):
     trace = MODELS["mirror"].at(MODELS["mirror"].seeds[0], None).trace(MODELS["mirror"].examples[0][1])
-    page = opened(at(view="sheet", step="scores"), **MIRROR)
+    page = opened(at(view="sheet", step="qkv"), **MIRROR)
     numbers_are(page, trace)
     alone = sheet(page).locator('[data-cell^="k[0,0,"]').count()
     page.get_by_role("button", name=f"other {16 - alone}").first.click()
@@ -174,7 +174,7 @@ def test_first_visit_opens_the_sheet(visit):
 def test_slopes_are_labelled(visit):
     page = visit().open(at(**WHO, view="sheet", step="scores", picked="scores"))
     said = sheet(page).locator("td.said")
-    expect(said.first).to_contain_text("×")
+    expect(said.first).to_contain_text("Compare")
     page.get_by_role("button", name="what would move it", exact=True).click()
     expect(said.first).to_contain_text("Keys: slope of scores[head 1, tired, animal]")
     assert " × " not in said.first.inner_text()

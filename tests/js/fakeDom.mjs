@@ -319,7 +319,8 @@ export function install() {
     MutationObserver: Observer,
     requestAnimationFrame: () => 0, // no frame ever comes
     getComputedStyle: () => new Proxy(white, { get: (known, name) => known[name] ?? "rgb(255, 255, 255)" }),
-    matchMedia: () => ({ matches: sizes.isInHand, ...events }),
+    // whoever wants calm sees every motion's end
+    matchMedia: query => ({ matches: query.includes("reduced-motion") || sizes.isInHand, ...events }),
     ...events,
   };
   for (const [name, value] of Object.entries(globals))

@@ -13,6 +13,8 @@ import { contentOf, partsIn } from "./oneWordPair.js";
 import { makePhoneView } from "./oneWordPhone.js";
 import { awaitLetters, fittingParts, frameOf, isNarrowPage, setSizes } from "./oneWordSizes.js";
 import { makeOneWordTable, widthOf } from "./oneWordTable.js";
+import { heightsOf, rowsOf } from "./scoreRows.js";
+import { makeScoreToWeight } from "./scoreToWeight.js";
 
 // The whole sentence, where it is too long for a column for each word. choose(key) gives a word a column.
 function makeWholeSentence(choose) {
@@ -137,6 +139,7 @@ export function makeOneWord(tools, withoutText = false) {
   let shown = null,
     hasArrived = false, // from another step
     extent = null, // the size of the box: asking for it costs a layout of what is about to change
+    isMoved = false,
     chosenWords = [];
   const inPlace = makeInPlace(tools.set);
   const acts = {
@@ -152,6 +155,7 @@ export function makeOneWord(tools, withoutText = false) {
     tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
   });
   const strip = makeArcStrip(tools),
+    scoreToWeight = makeScoreToWeight(acts),
     table = makeOneWordTable(acts),
     phone = makePhoneView(acts),
     collecting = makeCollectValues(acts, withoutText, () => draw()),
@@ -162,22 +166,24 @@ export function makeOneWord(tools, withoutText = false) {
     sentence.element,
     ...(withoutText ? [] : [caption]),
     strip.element,
+    scoreToWeight.element,
     table.element,
     inPlace.element,
     phone.element,
     collecting.element,
   );
   const measured = () => ({ clientWidth: box.clientWidth, clientHeight: box.clientHeight }),
-    above = () => heightOf(sentence.element) + heightOf(caption);
+    above = () => heightOf(sentence.element) + heightOf(caption) + heightOf(scoreToWeight.element);
   const draw = () => {
     if (box.hidden) return; // letters came late: what is hidden has no extent
     extent ??= measured();
     const whole = contentOf(shown, acts, withoutText),
       frame = frameOf(box, extent, whole),
+      scored = drawScores(whole, frame),
       collection = frame.isPaper
         ? null
         : collecting.read(whole, frame.isPhone || frame.least ? FEW_COLUMNS : MOST_COLUMNS),
-      content = collection ? { ...whole, slots: collection.beside } : whole, // the picture says the rest
+      content = collection ? { ...whole, slots: collection.beside } : scored, // the picture says the rest
       parts = drawSentence(content, frame);
     box.classList.toggle("in-hand", frame.isPhone);
     if (frame.isPhone) {
@@ -199,6 +205,16 @@ export function makeOneWord(tools, withoutText = false) {
       leastDigits = isPhone ? letter : 0.6 * letter,
       size = { width: extent.clientWidth - letter, height, letter, leastDigits }; // less the space at its sides
     collecting.update(collection, content, size, hasArrived);
+  };
+  // Draws how scores become weights, where there is room above the table, and returns the content without what that shows.
+  const drawScores = (content, frame) => {
+    const { where, slots } = content,
+      ofRow = slots.filter(({ isThere, left, right }) => isThere && !left && !right),
+      rows = frame.isPaper ? null : rowsOf(content),
+      heights = rows && heightsOf(rows, { ...frame, isNarrow: isNarrowPage() }, ofRow.length);
+    const options = { width: extent.clientWidth, isPhone: frame.isPhone, chosen: where.cell.key, isCalm: !isMoved };
+    scoreToWeight.update(heights && rows, heights, options);
+    return heights && !frame.isPhone ? { ...content, slots: ofRow } : content;
   };
   // Draws the sentence above the table and returns the parts that fit below it.
   const drawSentence = (content, frame) => {
@@ -227,7 +243,7 @@ export function makeOneWord(tools, withoutText = false) {
       parts: parts.length,
       columns: widthOf(parts),
       multiplies: parts.some(showsProducts),
-      wanted: hasArcs(content, frame, parts),
+      wanted: scoreToWeight.element.hidden && hasArcs(content, frame, parts),
       above: taken,
     });
     strip.update(content, table.lines()[0], height);
@@ -250,6 +266,7 @@ export function makeOneWord(tools, withoutText = false) {
     const other = measured();
     if (JSON.stringify(other) === JSON.stringify(extent)) return;
     extent = other;
+    isMoved = false;
     draw();
   });
   observer.observe(box);
@@ -264,6 +281,7 @@ export function makeOneWord(tools, withoutText = false) {
         collecting.hide();
         return;
       }
+      isMoved = shown !== null; // what is seen first comes at once
       hasArrived = step !== undefined && step !== where.step;
       shown = { pass, where, look };
       draw();
