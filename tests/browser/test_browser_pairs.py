@@ -136,13 +136,14 @@ MARKED = """(place) => {
 
 
 @pytest.mark.parametrize(
-    ("pair", "said"), [({"beside": "mask="}, "Marked: as computed"), ({}, "What is marked is so.")]
+    ("pair", "step", "said"),
+    [({"beside": "mask="}, "weighted-sum", "Marked: as computed"), ({}, "softmax", "What is marked is so.")],
 )
-def test_marks_stand_beside_their_rows(opened, pair, said):
-    page = opened("?view=sheet&step=weighted-sum", sentence=SENTENCE, mask="causal", **pair)
+def test_marks_stand_beside_their_rows(opened, pair, step, said):
+    page = opened(at(view="sheet", step=step), sentence=SENTENCE, mask="causal", **pair)
     page.evaluate(MARKED, {"beside": bool(pair), "at": 6 * 4 + 2})  # head 1, the fifth word, the third
     for query in (3, 4):
-        go(page, step="weighted-sum", cell={"head": 0, "query": query, "key": 1, "dim": 0})
+        go(page, step=step, cell={"head": 0, "query": query, "key": 1, "dim": 0})
         parts = {line.said for line in lines(page) if said in line.said}
         marked = [cell for line in lines(page) for cell in line.cells if "marked" in cell.kind.split()]
         assert (len(parts), [cell.name for cell in marked]) == ((1, ["masked"]) if query == 4 else (0, []))

@@ -66,7 +66,7 @@ def test_projected_digits_are_large(opened, settings):
 
 
 def test_header_picks_query_and_key(opened):
-    page = opened(at(view="sheet", step="weighted-sum"))
+    page = opened(at(view="sheet", step="softmax"))
     trace = trace_of(Settings(SENTENCE))
     words = sheet(page).locator("tr.names").first.locator("button")
     words.nth(3).click()
@@ -74,14 +74,14 @@ def test_header_picks_query_and_key(opened):
     numbers_are(page, trace)
     words.nth(5).click(modifiers=["Shift"])
     expect(sheet(page).locator("th.chosen")).to_have_text("mat")
-    cell = sheet(page).locator('[data-cell="k[0,1,2]"]')
+    cell = sheet(page).locator('[data-cell="scores[0,3,1]"]')  # of a step before
     cell.click()
-    expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 3]")
-    step_is(page, 7)
+    expect(page.locator(".panel h3")).to_contain_text("scores[head 1, on, cat]")
+    step_is(page, 6)
     cell.press("ArrowDown")
-    expect(sheet(page).locator('[data-cell="k[0,1,3]"]')).to_be_focused()
+    expect(sheet(page).locator('[data-cell="scaled[0,3,1]"]')).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator(".panel h3")).to_contain_text("k[head 1, cat, 4]")
+    expect(page.locator(".panel h3")).to_contain_text("scaled[head 1, on, cat]")
 
 
 def test_number_is_set_in_its_cell(visit):
@@ -159,11 +159,11 @@ def test_contributions_unfold(opened):
 def test_first_visit_opens_the_sheet(visit):
     tab = visit()
     page = tab.open()
-    expect(page.locator(".thread.large .arc").first).to_be_visible()
-    expect(page.locator(".answer strong")).to_have_text("animal")
+    expect(page.locator(".learns .arc").first).to_be_visible()
+    expect(page.locator(".learns strong")).to_contain_text("animal")
     expect(page.get_by_role("button", name="or type your own sentence")).to_be_visible()
     page.get_by_role("button", name="Begin").click()
-    expect(sheet(page)).to_contain_text("Added up: the query of “tired”")
+    expect(sheet(page)).to_contain_text("tired")
     becomes(page, lambda: parameters(page).get("view"), "sheet")
     page.keyboard.press("w")
     expect(page.get_by_role("grid", name=re.compile("^Embeddings"))).to_be_visible()

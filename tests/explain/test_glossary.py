@@ -217,7 +217,7 @@ def test_redrawn_sheet_keeps_marks(opened):
     page = opened("?step=scaling&view=sheet")
     resized(page, 1200, 700)
     expect(page.locator(".sheet dfn.term").first).to_be_attached()
-    assert {"query", "key", "scaling"} <= marked(page)
+    assert {"dimension", "scaling"} <= marked(page)
 
 
 def test_typed_word_is_no_term(opened):

@@ -107,9 +107,10 @@ def test_writers_sum_to_the_logit(name):
 
 def test_inexact_sums_have_no_writers():
     assert writers_data(resolve(FIRST_VISIT).trace) is None  # it has no residual stream
+    names = replace(of_model("microgpt"), sentence="eliza")
     for changes in ("logits[0,0]=1", "residual[5,3]=2"):
-        assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of(changes))).trace) is None
-    assert writers_data(resolve(replace(of_model("microgpt"), changes=changes_of("heads[0]=0"))).trace).by_key is None
+        assert writers_data(resolve(replace(names, changes=changes_of(changes))).trace) is None
+    assert writers_data(resolve(replace(names, changes=changes_of("heads[0]=0"))).trace).by_key is None
 
 
 STREAMS = {

@@ -104,7 +104,7 @@ def test_focus_survives_steps_and_name_end(opened):
 
 
 @pytest.mark.parametrize("settings", [{}, {"positions": "sinusoidal"}, {"model": "microgpt", "sentence": "eliza"}])
-def test_sheet_starts_with_the_query(opened, settings):
+def test_sheet_starts_with_the_words_row_and_then_its_query(opened, settings):
     page = opened("?view=sheet", **settings)
     for step in ("tokens", "qkv"):
         page.keyboard.press("PageDown")
@@ -114,8 +114,12 @@ def test_sheet_starts_with_the_query(opened, settings):
         assert re.match(r"(q|q_1|embeddings)\[.*\] = ", said), said
         focus, value = page.locator(".sheet td.focus"), said.split(" = ")[1].replace("−", "-")
         assert float(focus.inner_text().replace("−", "-")) == pytest.approx(float(value), abs=0.005)
+    query, sheet = "times the query parameters", page.locator(".sheet")
+    sheet.locator(".ways button", has_text="query").click()
+    expect(sheet).to_contain_text(query)
     page = opened("?view=sheet&step=tokens", **settings)
-    assert "times the query parameters" in page.locator(".sheet").inner_text()
+    assert "Input" in sheet.inner_text()
+    assert query not in sheet.inner_text(), "that is the next step"
 
 
 _PAINTED = """(all) => all.map((each) => {

@@ -216,8 +216,14 @@ def test_phone_shows_text_picture_answer_in_order(taught):
     page.locator(".choices button").first.click()
     expect(verdict(page)).to_be_in_viewport(ratio=0.5)
     page = taught("?lesson=heads&moment=7", size=PHONE)
-    assert page.locator(".hand td.to-come").count() > 0, "a place for each number"
+    answers = page.locator(".hand tbody tr:has(.of-answers)")
+    assert answers.count() > 1
+    assert answers.locator(".strip i").count() == answers.count() * page.locator(".hand .asking .strip i").count() > 0
     assert page.locator(".hand tfoot td").all_inner_texts() == ["", ""], "the sum of what is covered"
+    page = taught(FIRST + "3", size=PHONE)
+    places = page.locator(".hand tbody td.to-come")
+    assert places.count() == 2 * page.locator(".hand tbody tr").count() > 0, "a place for each number"
+    assert set(page.locator(".hand tfoot td").all_inner_texts()) == {""}, "the sum of what is covered"
 
 
 def test_phone_moment_starts_at_the_top(taught):

@@ -38,8 +38,8 @@ _WALKED = """async () => {
   const ink = %s;
   const main = root.querySelector(".main"), stops = [];
   const settled = async () => { // what observes sizes may draw again frames later, on a busy machine
-    for (let before = "", same = 0; same < 2; await drawn()) {
-      same = main.innerText === before ? same + 1 : 0;
+    for (let before = "", same = 0; same < 2; await drawn()) { // and what moves has its digits at rest
+      same = main.innerText === before && !main.querySelector(".moving") ? same + 1 : 0;
       before = main.innerText;
     }
   };

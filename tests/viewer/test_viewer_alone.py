@@ -423,10 +423,14 @@ def test_a_writing_model_starts_without_statistics(opened):
 
 
 def test_one_line_stands_for_what_comes_later(opened):
-    page = opened("?view=sheet&step=scores")
+    page = opened("?view=sheet&step=qkv")
     later = page.get_by_text("Still to come")
     expect(later).to_have_count(1)
     expect(page.locator(".sheet td.to-come").filter(visible=True)).to_have_count(0)
     expect(page.locator(".sheet .names .rest")).to_contain_text("query")
+    page.locator(".map [data-step=scores]").click()
+    expect(page.locator(".score-to-weight")).to_be_visible()
+    expect(later).to_have_count(0)  # the picture stands there
+    expect(page.locator(".sheet td.to-come").filter(visible=True)).to_have_count(0)
     page.locator(".map [data-step=output]").click()
     expect(later).to_have_count(0)

@@ -3,22 +3,23 @@
 
 export const MOTION_MS = 400;
 
-/** The moment between two of one shape. What isn't a number, or is in the second alone, is the second's. @returns {any} */
+/** The moment between two of one shape. What isn't a number, or is in the second alone, is the second's.
+ * @param {any} from @param {any} to @param {number} part @returns {any} */
 export function between(from, to, part) {
   if (typeof to === "number") return typeof from === "number" ? from + (to - from) * part : to;
   if (to === null || typeof to !== "object") return to;
-  const mix = (value, key) => between(from?.[key], value, part);
+  const mix = (/** @type {any} */ value, /** @type {any} */ key) => between(from?.[key], value, part);
   if (Array.isArray(to)) return to.map(mix);
   return Object.fromEntries(Object.entries(to).map(([key, value]) => [key, mix(value, key)]));
 }
 
-const eased = part => (part < 0.5 ? 2 * part ** 2 : 1 - 2 * (1 - part) ** 2);
+const eased = (/** @type {number} */ part) => (part < 0.5 ? 2 * part ** 2 : 1 - 2 * (1 - part) ** 2);
 
 // A page without frames (a hand-out, a test) and a reader who wants calm have every moment at once.
 const FRAMES = {
   now: () => performance.now(),
-  request: act => requestAnimationFrame(act),
-  cancel: id => cancelAnimationFrame(id),
+  request: (/** @type {FrameRequestCallback} */ act) => requestAnimationFrame(act),
+  cancel: (/** @type {number} */ id) => cancelAnimationFrame(id),
   isCalm: () =>
     !globalThis.requestAnimationFrame || Boolean(globalThis.matchMedia?.("(prefers-reduced-motion: reduce)").matches),
 };
@@ -29,11 +30,11 @@ export const isCalm = () => FRAMES.isCalm();
  * moves, `element` has the class `moving`, which hides its `.digits`. @param {{ element: Element, draw: (moment: any) => void,
  * print?: (moment: any) => void, between?: (from: any, to: any, part: number) => any, frames?: typeof FRAMES }} props */
 export function makeMotion({ element, draw, print = () => {}, between: mix = between, frames = FRAMES }) {
-  let seen = null,
-    target = null,
+  let seen = /** @type {any} */ (null),
+    target = /** @type {any} */ (null),
     frame = 0,
-    arrive = null; // while it moves
-  const see = moment => {
+    arrive = /** @type {(() => void) | null} */ (null); // while it moves
+  const see = (/** @type {any} */ moment) => {
     seen = moment;
     draw(moment);
   };
@@ -41,7 +42,7 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
     if (arrive) frames.cancel(frame);
     arrive = null;
   };
-  const rest = (isQuiet, after) => {
+  const rest = (/** @type {boolean} */ isQuiet, /** @type {(() => void) | undefined} */ after = undefined) => {
     stop();
     see(target);
     print(target);
@@ -55,7 +56,7 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
     get isMoving() {
       return arrive !== null;
     },
-    /** Shows a moment at once. */
+    /** Shows a moment at once. @param {any} moment */
     set(moment) {
       target = moment;
       rest(false);
@@ -68,7 +69,7 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
       if (seen === null || ms <= 0 || frames.isCalm()) return rest(isQuiet && !frames.isCalm(), after);
       const from = seen,
         begun = frames.now();
-      const step = now => {
+      const step = (/** @type {number} */ now) => {
         const part = Math.max(0, now - begun) / ms;
         if (part >= 1) return rest(isQuiet, after);
         see(mix(from, moment, eased(part)));

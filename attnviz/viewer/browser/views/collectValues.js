@@ -51,7 +51,7 @@ const isTarget = group => group.getAttribute("role") === "button" && !group.clas
 function buildDrawing(
   svg,
   { rows, columns, sumCells },
-  { letter, left, cell, stackX, small, leastDigits, label: nameWidth, weightX },
+  { letter, left, cell, isWide, stackX, small, leastDigits, label: nameWidth, weightX },
   { press, pick, addressOf },
 ) {
   const width = cell * columns.length;
@@ -94,7 +94,8 @@ function buildDrawing(
   });
   const empty = svgElement("rect", { class: "empty", x: stackX, width }),
     rule = svgElement("line", { class: "rule", x1: stackX, x2: stackX + width }),
-    title = text("soft digits", small, "start", { x: stackX });
+    isTight = isWide && cell < 6 * letter, // the stack ends where the picture does
+    title = text("soft digits", small, isTight ? "end" : "start", { x: isTight ? stackX + width : stackX });
   const groups = lines.map(({ word, trace, hold, tag, strip }) => svgElement("g", {}, word, trace, hold, strip, tag));
   svg.replaceChildren(...heads, empty, ...groups, rule, title, ...sums.map(({ group }) => group));
   const targets = () => [

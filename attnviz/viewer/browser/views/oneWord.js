@@ -182,7 +182,7 @@ export function makeOneWord(tools, withoutText = false) {
       scored = drawScores(whole, frame),
       collection = frame.isPaper
         ? null
-        : collecting.read(whole, frame.isPhone || frame.least ? FEW_COLUMNS : MOST_COLUMNS),
+        : collecting.read(whole, frame.least ? COLUMNS_IN_TALK : frame.isPhone ? COLUMNS_ON_PHONE : MOST_COLUMNS),
       content = collection ? { ...whole, slots: collection.beside } : scored, // the picture says the rest
       parts = drawSentence(content, frame);
     box.classList.toggle("in-hand", frame.isPhone);
@@ -202,7 +202,7 @@ export function makeOneWord(tools, withoutText = false) {
   const drawCollection = (collection, content, { letters, least, isPhone }, height) => {
     if (!collection) return collecting.hide();
     const letter = Math.max(letters.own, least),
-      leastDigits = isPhone ? letter : 0.6 * letter,
+      leastDigits = isPhone ? letter : Math.max(0.6 * letter, least),
       size = { width: extent.clientWidth - letter, height, letter, leastDigits }; // less the space at its sides
     collecting.update(collection, content, size, hasArrived);
   };
@@ -289,7 +289,8 @@ export function makeOneWord(tools, withoutText = false) {
   };
 }
 
-const FEW_COLUMNS = 6; // on a phone and in a talk, whose digits are large
+const COLUMNS_ON_PHONE = 6,
+  COLUMNS_IN_TALK = 5; // whose digits are large
 
 // Of the height for a picture beside these parts of the table.
 const shareOf = parts => Math.max(0.4, 0.78 - 0.04 * (parts.flatMap(({ rows }) => rows).length - 1));

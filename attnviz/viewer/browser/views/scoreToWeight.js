@@ -138,7 +138,7 @@ export function makeScoreToWeight(acts) {
       bars = barsFrom(moment),
       whole = right - left,
       isWeighed = phase > 1 || (phase === 0 && held !== null), // while it is dragged the weights to come are seen
-      nameY = stripAt(moment) + 18,
+      nameY = stripAt(moment) + STRIP.height + 14, // below the bar
       titleY = top - 10;
     write(parts.title, now.title);
     write(parts.barsTitle, isWeighed ? "attention weight" : phase ? "exp(score − max)" : "");

@@ -81,7 +81,8 @@ export function makeTrainingCourse({ drag, drop, by }) {
           foot += gap + panel;
           return drawGraph(svg, now, { name, nth, foot, panel, most: nth ? 1 : most, spots, unit, isWide });
         });
-        head = svg.insertBefore(svgElement("line", { class: "head", y1: gap, y2: foot }), svg.firstChild);
+        head = svgElement("line", { class: "head", y1: gap, y2: foot });
+        svg.insertBefore(head, svg.firstChild); // behind the curves
         drawSteps(svg, now.checkpoints, spots, foot + 15 * unit, 8 * unit);
         foot += 17 * unit;
       }
