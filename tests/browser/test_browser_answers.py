@@ -93,7 +93,7 @@ def test_second_tap_hits_the_same_place(visit):
 
 
 def test_flip_of_an_answer_is_listed_and_set(visit):
-    page = visit().open()
+    page = visit().open(at(model="who-is-it"))
     trace = trace_of_model("who-is-it", TIRED)
     contest = ranking_of(trace, "probabilities", (11, 0))
     found = flips(trace, contest)

@@ -107,7 +107,7 @@ def test_printed_frames_match_the_screen(taught):
 def test_printed_arcs_end_at_their_words(taught, lesson, letters, paper_format):
     paper = needed("paper")
     page = taken(taught(at(lesson=lesson, moment=2)))
-    style = page.add_style_tag(content=letters or "/**/")
+    style = page.add_style_tag(content=f".learns svg {{ display: none }} {letters}")  # whose bands are arcs, too
     drawn(page)
     frames(page)
     arcs = page.evaluate(ARCS)
@@ -115,7 +115,7 @@ def test_printed_arcs_end_at_their_words(taught, lesson, letters, paper_format):
     printed = paper.arcs(page, names, format=paper_format)[::2]  # each is drawn twice: a pointer hits the other
     style.evaluate("style => style.remove()")
     put_away(page)
-    assert len(arcs) > 20
+    assert len(arcs) >= 5
     assert len(printed) == len(arcs)
     # the ends of an arc to the word itself are beside its middle
     apart = [pair for pair in zip(printed, arcs, strict=True) if len(set(pair[1])) == 2]
