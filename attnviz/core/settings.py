@@ -65,7 +65,7 @@ def _nearest_number(text: str, allowed: range, default: int) -> int:
 LATENTS = ("latent", "absorbed")
 SHARING = ("none", "pairs", "all", *LATENTS)
 """Which heads share keys and values, or whether these come from latents, naive or absorbed."""
-ROPE_BASES = ("10", "100", "10000", "500000", "1000000")
+ROPE_BASES = ("10", "100", "10000", "150000", "500000", "1000000")
 ROPE_PARTS = {"all": 1, "half": 2, "quarter": 4}
 """The part of a query that is rotated, as a divisor of its length."""
 
@@ -117,8 +117,8 @@ class Settings:
     rope : {"none", "neighbours", "halves"}
         Which dimensions form the pairs that are rotated by their positions. Without latents it needs a `d_model` of at
         least 2 for each head.
-    rope_base : {"10", "100", "10000", "500000", "1000000"}
-    rope_base_global : {"same", "10", "100", "10000", "500000", "1000000"}
+    rope_base : {"10", "100", "10000", "150000", "500000", "1000000"}
+    rope_base_global : {"same", "10", "100", "10000", "150000", "500000", "1000000"}
         The base in global layers, if `window_in` has any.
     rope_part : {"all", "half", "quarter"}
         How much of a query is rotated: its first dimensions, at least one pair. With latents it is an additional part
@@ -221,8 +221,8 @@ class Settings:
         "10000",
         ROPE_BASES,
         "RoPE’s base",
-        "The larger it is, the slower later pairs turn. 10000: RoFormer and Llama 2. 500000: Llama 3. 1000000: Qwen 3. "
-        "10 and 100: for a few words.",
+        "The larger it is, the slower later pairs turn. 10000: RoFormer and Llama 2. 150000: gpt-oss. "
+        "500000: Llama 3. 1000000: Qwen 3. 10 and 100: for a few words.",
     )
     rope_base_global: str = _option(
         "same",

@@ -24,24 +24,26 @@ def _preset(left_out: str, source: str, **values: int | str | bool) -> Preset:
     return Preset(MappingProxyType(usual | small | values), left_out, source)
 
 
+# Figures: tests/scene/test_presets.py has each with its source.
 PRESETS = {
     "GPT-2": _preset(
-        "Its positions are learnt: sinusoidal ones stand in for them. Biases, gains and MLPs.",
+        "Positions are learnt there; sinusoidal ones stand in. Biases, gains and MLPs.",
         "Radford et al. 2019; 12 layers of 12 heads",
         positions="sinusoidal",
         norm="layernorm",
     ),
     "Llama 3": _preset(
         "Four heads share keys and values there, two here. Gains and MLPs.",
-        "config of Llama 3 8B; 32 layers of 32 heads, 8 of keys",
+        "configuration of Llama 3 8B; 32 layers of 32 heads, 8 of keys",
         norm="rmsnorm",
         sharing="pairs",
         rope="neighbours",
         rope_base="500000",
     ),
     "Gemma 3": _preset(
-        "The norm after attention, gains and MLPs. Its window is 512 or 1,024 tokens, here 4.",
-        "Gemma 3 report, 2025; transformers’ models/gemma3",
+        "Its window is 1,024 tokens, here 4. Positions are divided by 8 in its global layers. Scaled embeddings, the "
+        "norm after attention, gains and MLPs.",
+        "configuration of Gemma 3 12B; 48 layers of 16 heads, 8 of keys",
         layers=6,
         mask="causal window",
         mask_size=4,
@@ -53,27 +55,26 @@ PRESETS = {
         rope_base_global="1000000",
     ),
     "DeepSeek-V3": _preset(
-        "YaRN for long texts, gains, and the mixture of experts.",
-        "DeepSeek-V3 report, 2024; 61 layers, a latent of 512 numbers",
+        "YaRN, which stretches RoPE and scales scores for long texts; gains and the mixture of experts.",
+        "configuration of DeepSeek-V3; 61 layers of 128 heads, latents of 512 and 1,536 numbers",
         norm="rmsnorm",
         sharing="latent",
         latent_width=4,
-        query_latent_width=8,
+        query_latent_width=12,
         rope="neighbours",
         rope_part="half",
     ),
     "gpt-oss": _preset(
-        "RoPE’s base is 150,000 there, here 500,000, without YaRN. Eight heads share keys there, two here. "
-        "Its window is 128 tokens, here 4. Biases, gains, and the mixture of experts.",
-        "config of gpt-oss; transformers’ models/gpt_oss",
+        "Its window is 128 tokens, here 4. Eight heads share keys and values there, two here. YaRN, biases, gains and "
+        "the mixture of experts.",
+        "configuration of gpt-oss-120b; 36 layers of 64 heads, 8 of keys",
         mask="causal window",
         mask_size=4,
         window_in="every second layer",
         norm="rmsnorm",
         sharing="pairs",
         rope="halves",
-        rope_base="500000",
-        rope_base_global="same",
+        rope_base="150000",
         sinks="drawn",
     ),
 }

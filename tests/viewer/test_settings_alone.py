@@ -9,7 +9,9 @@ from boxes import MODEL, OWN, more, of, sentence
 from tab import becomes, expect
 
 from attnviz.core.limits import MAX_CHARACTERS
+from attnviz.core.settings import OPTIONS
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS
+from attnviz.scene.presets import PRESETS
 from attnviz.viewer.bundle import module
 
 pytestmark = pytest.mark.browser
@@ -340,3 +342,19 @@ def test_settings_are_hidden_while_presenting_and_printing(drawn):
     for each in (".settings", ".notices"):
         expect(page.locator(each)).to_be_hidden()
     page.emulate_media(media="screen")
+
+
+def test_presets_are_in_sight_as_the_settings_open(page):
+    page.set_viewport_size({"width": 1366, "height": 768})
+    panel = more(page)
+    for name in PRESETS:
+        expect(panel.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+
+
+def test_what_is_seen_below_a_choice_is_about_its_value(page):
+    panel = more(page)
+    box = panel.get_by_role("combobox", name="Parameters")
+    seen = panel.locator("label", has_text="Parameters").locator(".why")
+    expect(seen).to_contain_text("normal: ")
+    expect(seen).not_to_contain_text("xavier: ")
+    assert all(f"{value}: " in box.get_attribute("aria-description") for value in OPTIONS["initialiser"].allowed)

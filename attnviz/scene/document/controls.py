@@ -106,8 +106,8 @@ def _rare_options(scene: Scene, *basic_boxes: contract.Text) -> contract.Boxes:
     basic, mask = [name for name in _BASIC if name in offered], [name for name in offered if name == "window_in"]
     large = [name for name in offered if name not in (*_BASIC, "window_in")]
     preset = preset_of(scene.options)
-    presets = _pills("preset", "Preset", ((name, name) for name in PRESETS), preset)
-    left_out = [_note(f"Left out: {PRESETS[preset].left_out} Source: {PRESETS[preset].source}.")] if preset else []
+    presets = _pills("preset", "Preset", ((name, name) for name in PRESETS), preset, quiet=True)
+    left_out = [_note(f"What differs: {PRESETS[preset].left_out} Source: {PRESETS[preset].source}.")] if preset else []
     return [
         *(contract.Heading(text="Basic"), *(_option(scene, name) for name in basic), *basic_boxes),
         _note(" ".join(f"**{OPTIONS[name].label}**: {_HELP[name]}" for name in ("d_model", "n_heads", "seed"))),

@@ -9,23 +9,26 @@ function makeLabelled(kind, box, frame = box) {
     line = h("label", { class: `labelled ${kind}` }, name, frame, why);
   return {
     element: line,
-    update({ label, quiet, help }) {
+    update({ label, quiet, help }, value) {
       write(name, label);
       name.hidden = Boolean(quiet);
       line.classList.toggle("quiet", Boolean(quiet));
       setAttribute(box, "aria-label", quiet && label);
-      explain(line, box, help);
+      explain(line, box, help, value);
     },
   };
 }
 
 const makeWhy = () => h("span", { class: "why", "aria-hidden": "true" });
 
-// Help that a pointer sees over the line, everybody below it in a panel, and a screen reader announces with the box.
-function explain(line, box, help) {
+// Help that a pointer sees over the line, everybody below it in a panel, and a screen reader announces with the box. What is seen
+// below is about the option and the picked value alone: help that names each value ("causal: ...") would be a wall of text.
+function explain(line, box, help, value) {
   setAttribute(line, "title", help);
   setAttribute(box, "aria-description", help);
-  for (const why of line.querySelectorAll(".why")) write(why, help ?? "");
+  const sentences = help?.split(/(?<=\.) (?=[a-z\d][a-z\d ]*: )/) ?? [],
+    seen = sentences.filter(each => !/^[a-z\d][a-z\d ]*: /.test(each) || each.startsWith(`${value}: `));
+  for (const why of line.querySelectorAll(".why")) write(why, seen.join(" "));
 }
 
 function setAttribute(node, name, text) {
@@ -59,10 +62,10 @@ function makeChoice(act) {
   return {
     element: labelled.element,
     update(control, isWaiting) {
-      labelled.update(control);
       draw(control.options);
       ({ options, event } = control);
       const shown = optimistic.now(control.value, isWaiting);
+      labelled.update(control, shown);
       select.selectedIndex = options.findIndex(({ value }) => value === shown);
     },
   };

@@ -56,7 +56,7 @@ const SKETCHES = {
   training: ["1111 1111 1111 1111", "0300 0030 3000 0003"],
   attention: ["0000 0000 0000", "1300 0130 0031"],
   mlp: ["1111 .... ....", "1111 .... 3333"],
-  words: ["0123", "2031"],
+  words: [".... 0123 0123 ....", ".... 2031 2031 ...."],
 };
 
 /** The sketch of a comparison, or an empty one of the same size. @param {string} id */

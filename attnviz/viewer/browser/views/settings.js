@@ -43,9 +43,10 @@ function makeKeys() {
 function makeMore(act) {
   const opener = button("Settings", null, "more"),
     panel = makePopover(opener, "more-settings", "More settings"),
-    controls = makeControls(panel, act),
+    options = h("div", { class: "options" }),
+    controls = makeControls(options, act),
     keys = makeKeys();
-  panel.append(keys.element);
+  panel.append(options, keys.element);
   panel.onbeforetoggle = keys.update; // another tab may have switched them
   return {
     button: opener,

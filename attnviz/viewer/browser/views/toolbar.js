@@ -23,16 +23,17 @@ function makeCompareMenu(act) {
     };
     return button(text, choose, className);
   };
-  const drawPair = ({ id, label }) => {
-    const each = item(label, "pair", id);
-    each.prepend(drawComparison(id));
-    return each;
-  };
+  const drawPair = ({ id, label }) => item(label, "pair", id),
+    drawLikely = pair => {
+      const each = drawPair(pair);
+      each.prepend(drawComparison(pair.id));
+      return each;
+    };
   const draw = memoLast(([pairs, isPinned]) => {
     opener.title = areLettersOn() ? "Key C" : "";
     redraw(panel, [
       item("Keep this and change anything", "pin", true, "primary"),
-      ...pairs.slice(0, MOST_PAIRS).map(drawPair),
+      ...pairs.slice(0, MOST_PAIRS).map(drawLikely),
       pairs.length > MOST_PAIRS &&
         h("details", {}, h("summary", {}, "More comparisons"), pairs.slice(MOST_PAIRS).map(drawPair)),
       ...(isPinned ? [item("Unpin", "unpin", true)] : []),
