@@ -9,7 +9,12 @@ FITTED = r"cqw|vh|vw|var\(--(digits|label|names|large|chosen|count|said|said-siz
 """A size that a fit computes from the room there is, for words and digits that have to stand in columns."""
 IN_FITTED = {  # selectors whose text is a part of one that is fitted, so that it keeps its proportion
     *(".answer .share", ".answer.guess .mark", ".answer .before"),
-    *(".lesson-page .lesson-said h2", ".lesson-page .note", ".lesson-page .choices button", ".lesson-page .verdict code"),
+    *(
+        ".lesson-page .lesson-said h2",
+        ".lesson-page .note",
+        ".lesson-page .choices button",
+        ".lesson-page .verdict code",
+    ),
     *(".lesson-page .track :is(.own, .right)", ".lesson-page .number-box .help"),
     *(".sheet td s", ".sheet td.range", ".thread .little", ".thread .said", ".thread.large .said", ".learns .share"),
     *(".course text", ".viewer .collecting button", ".collecting .ways", ".collecting .note", ".viewer code"),
@@ -48,7 +53,10 @@ def test_every_font_size_is_a_token_or_has_its_reason():
 
 def test_pages_of_streamlit_have_no_size_of_their_own():
     page = (ROOT / "attnviz" / "app" / "page.css").read_text("utf-8")
-    assert "font-size" not in page
+    in_viewer = (ROOT / "attnviz" / "viewer" / "browser" / "model" / "present.js").read_text("utf-8")
+    of_4k = r"\(min-width: 2304px\) and \(min-height: 1251px\) {\s*html { font-size: (.*?) !important; }"
+    assert re.findall(r"font-size: ([^;]*?)(?: !important)?;", page) == re.findall(of_4k, in_viewer)
+    assert re.findall(of_4k, page) == re.findall(of_4k, in_viewer), "a page of text grows as the viewer's do"
     headings = re.search(r"headingFontSizes = \[(.*)\]", (ROOT / ".streamlit" / "config.toml").read_text("utf-8"))[1]
     assert {*re.findall(r"[\d.]+rem", headings)} <= {*re.findall(r"--size-\d: ([\d.]+rem)", TOKENS)}
 

@@ -3,7 +3,7 @@ import { button, h, scaleOf, setTabStop, svgElement } from "../dom/element.js";
 
 const RISE = 0.22, // of an arc, as a part of its width
   LEAST_RISE = 34,
-  HANGING = 50; // pixels above the words at which an arc that leads nowhere ends
+  HANGING = 2; // lines above the words at which an arc that leads nowhere ends, on its question mark
 
 export const drawWelcome = () =>
   h(
@@ -55,8 +55,9 @@ export function addGuessArc(box, asking) {
       scale = scaleOf(box),
       from = middleOf(words[asking], origin, scale),
       over = pointer ? (pointer.clientX - origin.left) / scale : box.clientWidth / 2,
+      letter = Number.parseFloat(getComputedStyle(mark).fontSize) || 0, // none on no page
       top = middleOf(words[0], origin, scale).y, // of the sentence: the space over it is the arc's
-      to = word ? middleOf(word, origin, scale) : { x: over, y: top - HANGING },
+      to = word ? middleOf(word, origin, scale) : { x: over, y: top - HANGING * letter },
       rise = Math.min(Math.max(LEAST_RISE, RISE * Math.abs(to.x - from.x)), Math.min(from.y, to.y)),
       isSelf = word === words[asking],
       [start, end] = isSelf ? [from.x + 12, to.x - 12] : [from.x, to.x];
@@ -65,7 +66,7 @@ export function addGuessArc(box, asking) {
       `M ${start} ${from.y} C ${start} ${from.y - 1.3 * rise}, ${end} ${to.y - 1.3 * rise}, ${end} ${to.y}`,
     );
     mark.setAttribute("x", String(to.x));
-    mark.setAttribute("y", String(to.y + 26));
+    mark.setAttribute("y", String(to.y + letter));
     mark.style.display = word ? "none" : "";
     for (const each of words) each.classList.toggle("pointed", each === word);
   }

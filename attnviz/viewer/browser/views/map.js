@@ -49,6 +49,10 @@ export function makeStepButtons(between, { alone }, move) {
   return { element: h("nav", { class: "way", "aria-label": "Steps" }, back, between, end), update };
 }
 
+/** How much larger letters, and so thumbs, are than usual: in a window of 4K (model/present.js). @param {Where} where */
+const growthAt = where =>
+  where.present ? 1 : Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+
 const MAX_NAMED_HEADS = 5; // heads with space for their names
 
 /** @returns {View} */
@@ -85,11 +89,12 @@ export function makeHeads(tools) {
       box.hidden = heads < 2;
       if (box.hidden) return;
       const isOther = build(name, heads),
-        size = heads > MAX_NAMED_HEADS ? { width: 26, height: 30 } : { width: 56, height: 40 };
+        [width, height] = (heads > MAX_NAMED_HEADS ? [26, 30] : [56, 40]).map(each => each * growthAt(where)),
+        size = { width, height };
       for (const [head, button] of buttons.entries()) {
         if (drawn?.pass !== look.pass || drawn.colours !== colours) {
           const alone = headOf(look.pass, name, head);
-          button.thumb.resize(alone, { ...size, largest: 7 });
+          button.thumb.resize(alone, { ...size, largest: 7 * growthAt(where) });
           button.thumb.draw(alone, colours);
         }
         button.setAttribute("aria-checked", head === where.cell.head);
@@ -174,10 +179,11 @@ export function makeMap(tools) {
     breadth ??= box.clientWidth;
     const isMoved = drawn?.breadth !== breadth;
     if (isOther || isMoved || drawn.pass !== pass || drawn.colours !== colours) {
-      const width = isLayered ? Math.min(Math.max(SHARE * breadth, LEAST), WIDTH) : WIDTH;
+      const growth = growthAt(where),
+        width = growth * (isLayered ? Math.min(Math.max((SHARE * breadth) / growth, LEAST), WIDTH) : WIDTH);
       const sizesStay = diagram.thumbs().map(thumb => {
-        const height = (HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
-        return thumb.resize(pass, { width, height, largest: 7 });
+        const height = (growth * HEIGHT - (thumb.beside - 1) * BETWEEN) / thumb.beside;
+        return thumb.resize(pass, { width, height, largest: 7 * growth });
       });
       if (!isOther && (isMoved || !sizesStay.every(Boolean))) afterFrame(diagram.connect); // new steps are connected as they are observed
       afterFrame(drawThumbs); // later than what the user asked for
