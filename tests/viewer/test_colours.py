@@ -29,6 +29,19 @@ LEAST_APART = {  # CIE76 in the worse theme for the worst eyes; measured: 48, 36
     ("minus", "zero"): 47,
     ("attention", "zero"): 47,
 }
+# Roles have names, too. Measured in light and in dark: no blindness, protanopia, deuteranopia, tritanopia.
+ROLES_APART = {
+    ("q", "k"): ((96, 77, 89, 86), (88, 79, 85, 81)),
+    ("q", "v"): ((49, 43, 43, 11), (52, 39, 34, 16)),
+    ("q", "output"): ((63, 15, 31, 82), (54, 18, 21, 75)),
+    ("q", "attention"): ((57, 28, 18, 35), (48, 28, 19, 40)),
+    ("k", "v"): ((80, 33, 48, 84), (84, 40, 52, 90)),
+    ("k", "output"): ((67, 67, 59, 13), (71, 74, 66, 13)),
+    ("k", "attention"): ((108, 102, 107, 58), (100, 100, 100, 47)),
+    ("v", "output"): ((86, 34, 13, 81), (91, 36, 14, 86)),
+    ("v", "attention"): ((101, 70, 60, 37), (96, 62, 48, 51)),
+    ("output", "attention"): ((44, 36, 49, 51), (32, 27, 34, 38)),
+}
 BOTH = pytest.mark.parametrize("theme", ["light", "dark"])
 
 
@@ -128,6 +141,17 @@ def test_colour_blind_eyes_tell_the_fills_apart(theme, blindness):
     colours = tokens(theme)
     for (one, other), least in LEAST_APART.items():
         assert distance(colours[one], colours[other], blindness) >= least, (one, other)
+
+
+@pytest.mark.parametrize("pair", itertools.combinations([*ROLES, "attention"], 2), ids="-".join)
+def test_roles_and_attention_are_as_far_apart_as_measured(pair):
+    seen = [
+        [distance(tokens(theme)[pair[0]], tokens(theme)[pair[1]], each) for each in BLINDNESS]
+        for theme in ("light", "dark")
+    ]
+    np.testing.assert_allclose(seen, ROLES_APART[pair], atol=0.51)
+    least = 15 if "attention" in pair else 10
+    assert np.min(seen) >= least
 
 
 def rules():
