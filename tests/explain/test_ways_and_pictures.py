@@ -385,9 +385,20 @@ class Reader:
             self.read["whole pass"].add("")
             if picture["panel"]["title"].partition(" = ")[0] not in picture["whole"]["said"]:
                 yield f"the whole pass says “{picture['whole']['said']}”"
-            if picture["whole"]["words"] not in ([], self.way.queries):
-                yield f"the whole pass names its rows {picture['whole']['words']}"
+            words, end = picture["whole"]["words"], picture["whole"]["end"]
+            if [word for word in self.way.queries if word in words] != words:
+                yield f"the whole pass names its rows {words}"
+            if end != (expected := self.end_of(place["cell"])):
+                yield f"the whole pass ends in {end}, not {expected}"
         yield from self.of_panel(place["cell"], picture["panel"])
+
+    def end_of(self, cell):
+        """What the whole pass ends in: the selected answer and its probability, or the word whose row it is."""
+        if not self.given["model"]:
+            return [self.way.queries[cell["query"]]]
+        probabilities = self.way.trace[self.given["model"]["answers"]].value
+        answer = self.way.trace.label("answer", cell["answer"])
+        return [answer, percent(probabilities[cell["query"], cell["answer"]]).replace("\N{NO-BREAK SPACE}", " ")]
 
     def missing(self):
         """The pictures that nothing was read in."""

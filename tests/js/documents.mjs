@@ -147,7 +147,12 @@ function rulesOf(arrays, { nWords: n = 6, dModel: d = 8, nHeads: h = 2 }) {
         ...{ max: ["#max", "h q"], sum: ["#sum", "h q"] },
       },
       [
-        variant(exponents, "\\frac{e^{{own:t} - {max:bt}}}{{terms}}", "{e:t}", "{own_e} ÷ {sum}, the sum of {n}"),
+        variant(
+          exponents,
+          "\\frac{e^{{own:t} - {max:bt}}}{{terms}}",
+          "{e:t}",
+          "{own_e} ÷ {sum}, the sum of the terms above",
+        ),
         variant(exponents, "0 \\quad\\text{ (no key is visible)}", "", "no key is visible, so the share is 0"),
       ],
       ofSoftmax,

@@ -50,7 +50,8 @@ function readSheet(sheet) {
 }
 
 function readWhole(whole) {
-  return { said: whole.querySelector(".said").textContent, words: textsOf(whole.querySelectorAll(".words-of span")) };
+  const [words, end] = [".words-of", ".words-of.end"].map(each => textsOf(whole.querySelectorAll(`${each} span`)));
+  return { said: whole.querySelector(".said").textContent, words: words.slice(0, words.length - end.length), end };
 }
 
 function partsOf(root) {

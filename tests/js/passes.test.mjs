@@ -3,6 +3,7 @@ import test from "node:test";
 import { runsAt } from "../../attnviz/viewer/browser/dom/runs.js";
 import { readWhere, revealsOf, searchAt } from "../../attnviz/viewer/browser/model/address.js";
 import { lookAt } from "../../attnviz/viewer/browser/model/looks.js";
+import { pathTo } from "../../attnviz/viewer/browser/model/path.js";
 import { placing, readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { destinationOf } from "../../attnviz/viewer/browser/model/present.js";
 import { ticksOf } from "../../attnviz/viewer/browser/model/route.js";
@@ -251,6 +252,39 @@ test("a number's part is the sum over all paths that lead to it", () => {
   check(pass, "output", [2, 1]);
   check(pass, "attention", [1, 2, 0]);
   check(pass, "contributions", [1, 1, 3]);
+});
+
+test("the path to a number leads through the largest terms, from the words on, and past stages that aren't drawn", () => {
+  for (const pass of [readPass(documentOf()), LAYERED]) {
+    const end = pass.document.map.columns.flatMap(({ stages }) => stages).at(-1),
+      all = new Set(pass.stages.keys()),
+      address = ({ name, index }) => pass.address(name, index),
+      steps = pathTo(pass, { name: end, index: [1, 0] }, all),
+      sizesOf = lines => lines.map(({ value }) => Math.abs(value));
+    const reached = new Set([pass.address(end, [1, 0])]);
+    for (const { from, to } of steps) {
+      assert.ok(reached.has(address(to)), address(to));
+      reached.add(address(from));
+      const { lines } = pass.terms(to.name, to.index),
+        isHere = ({ cells }) => cells.some(cell => address(cell) === address(from)),
+        ofStage = lines.filter(({ cells }) => cells.some(({ name }) => name === from.name)),
+        size = Math.max(...sizesOf(lines.filter(isHere)));
+      assert.equal(size, Math.max(...sizesOf(ofStage)), `${address(from)} in ${address(to)}`);
+      assert.ok(size >= 0.2 * Math.max(...sizesOf(lines)));
+    }
+    const first = pass.document.map.columns.flatMap(({ stages }) => stages)[0];
+    assert.ok(
+      steps.some(({ from }) => from.name === first),
+      "it begins at the words",
+    );
+    const drawn = new Set([...all].filter(name => !name.startsWith("scaled"))),
+      names = pathTo(pass, { name: end, index: [1, 0] }, drawn).flatMap(({ from, to }) => [from.name, to.name]);
+    assert.ok(names.every(name => drawn.has(name)));
+    assert.ok(
+      names.some(name => name.startsWith("scores")),
+      "what lies behind a stage that isn't drawn",
+    );
+  }
 });
 
 test("where every number is read once, the parts of a stage add up to 1", () => {

@@ -71,7 +71,7 @@ class Softmax(Operation):
             (masked,) if sinks is None else (masked, sinks),
             f"{row} k",
             slots,
-            Variant(lines, "{own_e} ÷ {sum}, the sum of {n}", formula, "{e:t}"),
+            Variant(lines, "{own_e} ÷ {sum}, the sum of the terms above", formula, "{e:t}"),
             Variant(lines, "no key is visible, so the share is 0", r"0 \quad\text{(no key is visible)}"),
             case=Slot("#unseeing", row),
             arrays={
@@ -175,7 +175,7 @@ class SinkShare(Operation):
             (masked, sinks),
             "h q",
             slots,
-            Variant(lines, "{sink_e} ÷ {sum}, the sum of {n}", formula, "{e:t}"),
+            Variant(lines, "{sink_e} ÷ {sum}, the sum of the terms above", formula, "{e:t}"),
             arrays={"#exp": exponentials} | {name: array[..., 0] for name, array in of_rows.items()},
         )
 
@@ -237,7 +237,7 @@ class SumNormalise(Operation):
         counted, divisor = self._fraction(masked.value)
         hidden = np.isneginf(masked.value)
         lines = (Line(("z",), "{z}", "counted"),)
-        conclusion = "{own} ÷ {sum:b}, the sum of {n}" + ", where hidden keys count 0" * bool(hidden.any())
+        conclusion = "{own} ÷ {sum:b}, the sum of the terms above" + ", where hidden keys count 0" * bool(hidden.any())
         return Rule.of(
             (masked,),
             "h q k",

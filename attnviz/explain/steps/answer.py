@@ -109,8 +109,8 @@ def _logits(trace: Trace, entries: Entries) -> str:
     read, *_ = trace["logits"].inputs
     return (
         f"The last matrix of parameters, ${entries['w_u'].symbol}$, has a column for each answer: a row of "
-        f"${entries[read].symbol}$ times that column is the answer's score, its **logit**. The softmax makes "
-        "**probabilities** of each row of logits."
+        f"${entries[read].symbol}$ times that column is the answer's score, its **logit**. The softmax turns "
+        "each row of logits into **probabilities**."
     )
 
 
@@ -170,7 +170,7 @@ ANSWER = Step(
     heading="A probability for each answer",
     why=(
         "Each answer has a column: the dot product with it, its logit, says how much speaks for it, and the "
-        "softmax makes probabilities of all logits."
+        "softmax turns all logits into probabilities."
     ),
     text=(Section("logits", _logits), Section("read", [["verdict", ""]], lambda trace: bool(trace.origin.read))),
     stages=("logits", "probabilities"),
@@ -231,7 +231,7 @@ ANSWER = Step(
         Term(
             "logit",
             r"\blogits?\b",
-            "The score of an answer, before the softmax makes a probability of it.",
+            "The score of an answer, before the softmax turns it into a probability.",
             "“{answer}” has {logits}.",
         ),
         Term(

@@ -130,7 +130,7 @@ def _why(trace: Trace, entries: Entries) -> str:
     if factor is None:
         return (
             "The more products a score adds up, the wider scores spread, and the softmax of a wide spread gives nearly "
-            "all to one {unit}; dividing by $\\sqrt{d_k}$ keeps the spread."
+            "all to one {unit}. Dividing by $\\sqrt{d_k}$ stops the spread from growing."
         )
     if factor == 1:
         return (

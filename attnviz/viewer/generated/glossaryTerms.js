@@ -449,7 +449,7 @@ export const TERMS = [
   {
     id: "logit",
     pattern: "\\blogits?\\b",
-    says: "The score of an answer, before the softmax makes a probability of it.",
+    says: "The score of an answer, before the softmax turns it into a probability.",
     here: "“{answer}” has {logits}.",
   },
   {

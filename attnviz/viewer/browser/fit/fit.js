@@ -289,10 +289,10 @@ function greatest(most, fits) {
   return size > 4 && size < most ? Math.floor(size) : size;
 }
 
-const MAX_HEADS_APART = 16; // heads that stand apart
+export const MAX_HEADS_APART = 16; // heads that stand apart
 
-/** A tiling of the heads of a stage in a box {width, height, largest}, so that cells are largest, up to `largest`. @param {Stage} stage
- * @param {{ width: number, height: number, largest: number }} box @returns {Tiling} */
+/** A tiling of the heads of a stage in a box, so that cells are largest, up to `largest`; heads are `apart` pixels apart. @param {Stage} stage
+ * @param {{ width: number, height: number, largest: number, apart?: number }} box @returns {Tiling} */
 export function tiling(stage, box) {
   const { shape } = stage,
     hasHeads = isHeaded(stage) || shape.length > 2; // or groups of them
@@ -300,7 +300,7 @@ export function tiling(stage, box) {
     ofHead = shape.slice(hasHeads ? 1 : 0),
     rows = ofHead.length > 1 ? ofHead[0] : 1, // one row of a vector; of more than two axes all but the first are columns
     columns = ofHead.reduce((product, length) => product * length, 1) / rows;
-  const apart = heads > MAX_HEADS_APART ? 0 : 2;
+  const apart = heads > MAX_HEADS_APART ? 0 : (box.apart ?? 2);
   const sizeAt = (/** @type {number} */ across) => {
     const down = Math.ceil(heads / across);
     const wide = (box.width - (across - 1) * apart) / (across * columns),

@@ -3,6 +3,8 @@ import { positionAt, unflattened } from "../model/axes.js";
 import { spotOf, tileAt, tiling } from "../fit/fit.js";
 import { background, css, mixed } from "../dom/colour.js";
 import { h, svgElement } from "../dom/element.js";
+import { makeMotion } from "../dom/motion.js";
+import { LEAST_PART } from "../model/path.js";
 
 // The stages of a step in columns: each one further than the last that it is computed from.
 export function depthsOf(stages, arrows) {
@@ -47,12 +49,9 @@ export function inRows(columns) {
 export const nameOf = layer => (layer ? `Layer ${layer}` : "");
 
 const SHADES = 128; // of the scale, on either side of zero
-const LEVELS = 32; // of how strongly numbers are drawn
-const FAINTEST = 0.1; // of a number that takes no part
-const CURVE_OF_PARTS = 0.6; // below 1, so that small parts are seen
+const MUTED = 0.12; // how much of its colour a number keeps that is off the path
 
 const SMALL = 3; // pixels of a cell that would be overlooked alone
-const SEEN = 0.2; // of the strongest part: smaller ones have no dot of their own
 
 export function makeThumb(name) {
   const canvas = h("canvas"),
@@ -80,11 +79,12 @@ export function makeThumb(name) {
       Object.assign(canvas.style, { width: `${tiled.width}px`, height: `${tiled.height}px` });
       return before?.width === tiled.width && before.height === tiled.height;
     },
-    // Draws the stage. `strengths` (flat) are how strongly each number is drawn, if not all alike.
-    draw(pass, colours, strengths) {
-      const inkAt = inksOf(pass, name, colours, strengths);
+    // Draws the stage. `parts` (flat) are how much each number contributes: those off the path are muted.
+    draw(pass, colours, parts) {
+      const isOnPath = parts ? onPathBy(parts) : () => true,
+        inkAt = inksOf(pass, name, colours, isOnPath);
       drawTiles(canvas, tiled, pass.stages.get(name), inkAt);
-      if (strengths && tiled.cell < SMALL) drawDots(canvas, tiled, pass.stages.get(name), strengths, inkAt);
+      if (parts && tiled.cell < SMALL) drawDots(canvas, tiled, pass.stages.get(name), isOnPath, inkAt);
     },
     markHead(head) {
       frame.hidden = tiled.heads === 1;
@@ -128,23 +128,26 @@ function brushFor(width, height) {
   return brush;
 }
 
-// Dots on the strongest parts, large enough to see.
-function drawDots(canvas, tiled, { shape, length }, strengths, inkAt) {
+// Dots on the numbers on the path, large enough to see.
+function drawDots(canvas, tiled, { shape, length }, isOnPath, inkAt) {
   const pen = canvas.getContext("2d"),
-    ratio = globalThis.devicePixelRatio,
-    least = SEEN * strongest(strengths);
+    ratio = globalThis.devicePixelRatio;
   for (let position = 0; position < length; position += 1) {
-    if (strengths[position] <= least) continue;
+    if (!isOnPath(position)) continue;
     const { x, y } = spotOf(tiled, unflattened(shape, position));
     pen.fillStyle = css(inkAt(position).slice(0, 3));
     pen.fillRect(x * ratio, y * ratio, SMALL * ratio, SMALL * ratio);
   }
 }
 
-const strongest = strengths => strengths.reduce((most, each) => Math.max(most, each), 0) || 1;
+/** Whether the number at a position contributes nearly as much as the one that contributes most. @param {Float64Array} parts */
+export function onPathBy(parts) {
+  const least = LEAST_PART * (parts.reduce((most, each) => Math.max(most, each), 0) || 1);
+  return position => parts[position] >= least;
+}
 
 /** A function from a number's position in its stage to its colour. @param {Pass} pass */
-function inksOf(pass, name, colours, strengths) {
+function inksOf(pass, name, colours, isOnPath) {
   const { scale, limit, hiddenBy } = pass.stages.get(name),
     values = pass.numbers(name),
     mask = hiddenBy ? pass.numbers(hiddenBy) : [],
@@ -157,14 +160,12 @@ function inksOf(pass, name, colours, strengths) {
     if (Number.isNaN(value)) return plain; // it was not sent yet
     return SHADES + Math.round(Math.max(-1, Math.min(1, value / limit)) * SHADES);
   };
-  if (!strengths) return position => ramp[nthAt(position)];
-  const largest = strongest(strengths),
-    faded = [];
+  const muted = [];
   return position => {
-    const level = Math.round(LEVELS * (strengths[position] / largest) ** CURVE_OF_PARTS),
-      strength = FAINTEST + ((1 - FAINTEST) * level) / LEVELS;
-    faded[level] ??= ramp.map(ink => opaque(mixed(ink.slice(0, 3), colours.page, strength)));
-    return faded[level][nthAt(position)];
+    const nth = nthAt(position);
+    if (isOnPath(position)) return ramp[nth];
+    muted[nth] ??= opaque(mixed(ramp[nth].slice(0, 3), colours.page, MUTED));
+    return muted[nth];
   };
 }
 
@@ -187,35 +188,43 @@ function rampOf(scale, colours) {
 
 const opaque = colour => [...colour, 255];
 
+const WHOLE = { part: 1 };
+const PATH_MS = 600;
 const LANE = 6; // pixels under the stages that an arrow leads past, and over a row that it leads down to
 
-// `pairs` are [element, element], from left to right or from one row to a later one. Arrows bend between `columns`.
+// `pairs` are pairs of ends {element, middle}, from left to right or from one row to a later one. Arrows bend between `columns`. Returns where
+// the two ends of each are, as parts of the way through all rows.
 function drawArrows(svg, origin, pairs, columns) {
   const { left, top, width, height } = origin.getBoundingClientRect();
-  const boxOf = element => {
+  const boxOf = ({ element, middle = null }) => {
     const at = element.getBoundingClientRect();
     return {
       row: element.closest(".row"),
       left: at.left - left,
       right: at.right - left,
-      middle: at.top - top + at.height / 2,
+      middle: (middle ?? at.top + at.height / 2) - top,
       bottom: at.bottom - top,
     };
   };
-  const boxes = columns.map(boxOf),
-    paths = pairs.map(pair => {
-      const [from, to] = pair.map(boxOf);
-      return [pathOf(from, to, boxes, top), `M ${to.left - 5} ${to.middle - 2.5} l 4 2.5 l -4 2.5 z`];
+  const rows = [...origin.children],
+    partAt = (row, x) => (rows.indexOf(row) + x / width) / rows.length;
+  const boxes = columns.map(element => boxOf({ element })),
+    drawn = pairs.map(pair => {
+      const [from, to] = pair.map(boxOf),
+        paths = [pathOf(from, to, boxes, top), `M ${to.left - 5} ${to.middle - 2.5} l 4 2.5 l -4 2.5 z`];
+      return { paths, parts: [partAt(from.row, from.right), partAt(to.row, to.left)] };
     });
   svg.setAttribute("viewBox", `0 0 ${width} ${height}`); // only now: positions asked for after a change cost a layout
-  const parts = ["arrow", "tip"];
-  while (svg.childElementCount > paths.length) svg.lastChild.remove();
-  while (svg.childElementCount < paths.length)
-    svg.append(svgElement("g", {}, ...parts.map(name => svgElement("path", { class: name }))));
+  while (svg.childElementCount > drawn.length) svg.lastChild.remove();
+  while (svg.childElementCount < drawn.length)
+    svg.append(
+      svgElement("g", {}, ...["arrow", "tip"].map(name => svgElement("path", { class: name, pathLength: 1 }))),
+    );
   for (const [nth, group] of [...svg.children].entries()) {
     for (const [part, path] of [...group.children].entries())
-      if (path.getAttribute("d") !== paths[nth][part]) path.setAttribute("d", paths[nth][part]);
+      if (path.getAttribute("d") !== drawn[nth].paths[part]) path.setAttribute("d", drawn[nth].paths[part]);
   }
+  return drawn.map(({ parts }) => parts);
 }
 
 function pathOf(from, to, columns, top) {
@@ -239,13 +248,18 @@ function pathAlong(from, to, lane) {
 
 // `draw` has step(column, depths) and stage(thumb), which return elements for a step of the map and a thumb of a stage.
 export function makeDiagram(box, draw) {
-  const arrows = svgElement("svg", { class: "arrows", "aria-hidden": "true" }),
+  const [arrows, path] = ["arrows", "arrows path"].map(name =>
+      svgElement("svg", { class: name, "aria-hidden": "true" }),
+    ),
     rows = h("div", { class: "rows" });
-  box.append(h("div", { class: "diagram" }, arrows, rows));
+  box.append(h("div", { class: "diagram" }, arrows, rows, path));
   let known = new Map(), // what a step is made of -> {element, thumbs}
     thumbs = [],
     steps = [],
     pairs = [],
+    followed = [],
+    followedKey = "",
+    spans = [],
     built = "";
   const makeStep = (column, depths) => {
     const inColumns = depths.map(stages =>
@@ -288,13 +302,57 @@ export function makeDiagram(box, draw) {
     for (const step of steps) observer.observe(step);
     return true;
   };
+  // Where arrows begin and end: a thumb with the symbol beside it, at the height of a cell; or another element.
+  const endOf = ({ name, index = null, element = null }) => {
+    if (element) return { element };
+    const { canvas, tiled } = thumbs.find(thumb => thumb.name === name),
+      at = canvas.closest(".aside") ?? canvas;
+    return {
+      element: at,
+      middle: index && canvas.getBoundingClientRect().top + spotOf(tiled, index).y + tiled.cell / 2,
+    };
+  };
+  // An arrow that ends at a symbol points to that.
+  const entryOf = cell => {
+    const end = endOf(cell),
+      symbol = end.element.classList.contains("aside") && end.element.firstChild.getBoundingClientRect();
+    return symbol ? { ...end, middle: Math.min(Math.max(Number(end.middle), symbol.top + 4), symbol.bottom - 4) } : end;
+  };
   const connect = () => {
-    const ends = new Map(thumbs.map(({ name, canvas }) => [name, canvas.closest(".aside") ?? canvas])), // with the symbol beside it
-      connected = pairs.map(pair => pair.map(name => ends.get(name)));
-    drawArrows(arrows, rows, connected, [...rows.querySelectorAll(".depth")]);
+    const columns = [...rows.querySelectorAll(".depth")],
+      isFollowed = pair => followed.some(({ from, to }) => from.name === pair[0] && to.name === pair[1]),
+      others = pairs.filter(pair => !isFollowed(pair)).map(pair => pair.map(name => endOf({ name })));
+    drawArrows(arrows, rows, others, columns);
+    spans = drawArrows(
+      path,
+      rows,
+      followed.map(({ from, to }) => [endOf(from), entryOf(to)]),
+      columns,
+    );
+    if (!motion.isMoving) motion.set(WHOLE);
+  };
+  // Draws the arrows of the path up to a part of the way.
+  const drawPath = ({ part }) => {
+    for (const [nth, group] of [...path.children].entries()) {
+      const [start, end] = spans[nth],
+        drawn = part === 1 ? 1 : Math.min(1, Math.max(0, (part - start) / Math.max(end - start, 1e-3)));
+      const [arrow, tip] = group.children;
+      arrow.style.strokeDasharray = drawn < 1 ? `${drawn} 2` : "";
+      tip.style.visibility = drawn < 1 ? "hidden" : "";
+    }
+  };
+  const motion = makeMotion({ element: path, draw: drawPath });
+  // The path that arrows follow, as steps {from, to} of cells or elements; one with another key is drawn from left to right.
+  const follow = (path, key) => {
+    const isOther = key !== followedKey;
+    [followed, followedKey] = [path, key];
+    connect();
+    if (!isOther) return;
+    motion.set({ part: 0 });
+    motion.go(WHOLE, { ms: PATH_MS });
   };
   const observer = new ResizeObserver(connect); // a font that loads moves everything in a row
-  return { rows, build, connect, thumbs: () => thumbs, steps: () => steps };
+  return { rows, build, connect, follow, thumbs: () => thumbs, steps: () => steps };
 }
 
 // Sets a box's children. Those in order already stay in the page, to avoid a new layout.
