@@ -7,6 +7,6 @@
     refused: document.querySelector("#refused").textContent,
     scores: [...root.querySelectorAll(".sheet:not([hidden]) [data-cell^=scores]")].map(number),
     isPresented: document.documentElement.hasAttribute("data-presenting"), trail: text(".trail") ?? "",
-    typed: root.querySelector(".panel .by-hand input").value, focus: text(".panel h3"),
+    typed: Number(root.querySelector(".panel .by-hand input").value.replace("−", "-")).toFixed(4), focus: text(".panel h3"),
   };
 })()
