@@ -12,14 +12,13 @@ from attnviz.articles import pieces
 from attnviz.articles.pieces import Side, format_number, matrix
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.report.words import HEAD, capital, shortened, title
-from attnviz.checks.uploads import UploadComparison, UploadRequest, compared, example_file
+from attnviz.checks.uploads import Upload, UploadComparison, UploadRequest, compared, example_file
 from attnviz.contract.article import Article, Columns, Piece, Table
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted
 from attnviz.models import statefile
 from attnviz.models.model import Built
-from attnviz.scene.scene import Upload
 
 OPEN, OPEN_MODEL, OPEN_PAIR = "walkthrough", "model", "pair"  # names of links to the walkthrough
 _MODELS = ".json"

@@ -76,7 +76,7 @@ class UserParameters:
         return with_words(recomputed(self.arrays, self.block), self.words, self.key_words)
 
 
-Upload = UserParameters | PickableModel | UserStages
+Upload = UserParameters | PickableModel | UserStages  # arrays, a model, or stages computed by the user's code
 _NORMS = {"": None} | NORMS
 _CHOICES: Mapping[str, Mapping[str, object]] = {"activation": ALL_ACTIVATIONS, "attn_norm": _NORMS, "mlp_norm": _NORMS}
 _LAYER, _MODEL, _WORDS, _KEY_WORDS, _AT = "layer", "microgpt", "tokens", "context_tokens", "first to differ"

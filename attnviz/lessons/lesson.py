@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from attnviz.analysis.sweep import N_PAIRS, REACHES, sweep
+from attnviz.checks.uploads import Upload
 from attnviz.contract import lesson as contract
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
 from attnviz.lessons.cell_reference import LessonError, Passes
@@ -26,7 +27,7 @@ from attnviz.scene.address import parse, query
 from attnviz.scene.document.document import document_json
 from attnviz.scene.document.encoding import Json, to_json
 from attnviz.scene.document.pass_cache import PASS_CACHE
-from attnviz.scene.scene import Scene, Upload
+from attnviz.scene.scene import Scene
 
 LABELS = {"none": "not divided", "root": "divided by √d_k", "d_k": "divided by d_k"}
 Mistake = Literal[MISTAKES]

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, field
 
-from attnviz.checks.uploads import LACKING, packed, unpacked
+from attnviz.checks.uploads import LACKING, Upload, packed, unpacked
 from attnviz.contract.lesson import Fill, Moment, Question
 from attnviz.core import limits
 from attnviz.core.errors import OwnArraysError
@@ -24,7 +24,7 @@ from attnviz.lessons.cell_reference import LessonError, Passes, find
 from attnviz.lessons.lesson import FileStruct, Lesson, MomentSource, Text, moment_data, passes_at
 from attnviz.lessons.questions.picks import Extreme
 from attnviz.lessons.slots import EXPRESSION_ERRORS, fill_known_slots
-from attnviz.scene.scene import Scene, Upload, source_of_upload
+from attnviz.scene.scene import Scene, source_of_upload
 
 MAX_IN_MOMENT = 3  # the most uploads in one moment: those of two passes, and the user's own stages
 UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]

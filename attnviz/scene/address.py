@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
-from attnviz.checks.uploads import LACKING
+from attnviz.checks.uploads import LACKING, Upload
 from attnviz.contract.view_params import ALL, CHOICES, FORMER, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 from attnviz.core.changes import Change, format_changes, parse_change, split_changes
 from attnviz.core.coerce import nearest
@@ -34,7 +34,6 @@ from attnviz.scene.scene import (
     SOURCES,
     Options,
     Scene,
-    Upload,
     of_model,
     pinned,
     with_options,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 
-from attnviz.checks.uploads import LACKING, UserParameters, UserStages
+from attnviz.checks.uploads import LACKING, Upload, UserParameters, UserStages
 from attnviz.contract.view_params import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
 from attnviz.core.coerce import coerce_integer_example, coerce_rope, nearest_heads, nearest_layers
@@ -35,7 +35,6 @@ SOURCES = {  # the worked examples' passes by source key
 OWN_PARAMETERS = "own-parameters"  # the source of uploaded arrays, which no address holds
 OWN_MODEL = "own-microgpt"  # the source of an uploaded model, which no address holds
 OWN_CODE = "own-code"  # the key of stages computed by the user's code
-Upload = UserParameters | PickableModel | UserStages  # arrays, a model, or stages computed by the user's code
 READY_MADE = (OWN_PARAMETERS, *SOURCES)  # sources with their own words and settings
 SENTENCE = "the cat sat on the mat"
 # the settings besides the sentences, with the names and defaults of `Settings`

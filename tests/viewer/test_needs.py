@@ -11,7 +11,7 @@ HIDDEN = """
 import sys
 sys.modules |= dict.fromkeys(("pypdfium2",))
 """
-ASKED = ["viewer/test_printed_sheet.py", "viewer/test_javascript.py", "viewer/test_heard.py"]
+ASKED = ["viewer/test_printed_sheet.py", "viewer/test_javascript.py", "viewer/test_announcements.py"]
 MISSING = ["no /nowhere/chromium", "import of pypdfium2 halted", "no node"]
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from attnviz.checks.causes.cause import (
     JOINED,
+    WRONG_AXES,
+    Cause,
     Causes,
     Change,
     MistakeContext,
@@ -196,9 +198,8 @@ def _from_blocks(context: MistakeContext, blocks: _Blocks) -> Node:
 _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 
 
-@CAUSES.add("the axes of {array} are {theirs}; expected ({expected})", "", "")
-def axes_in_another_order(context: MistakeContext) -> Iterator[Change]:
-    return iter(())  # found by permuting the arrays themselves, in `axis_orders`
+# found by permuting the arrays themselves, in `axis_orders`
+CAUSES[WRONG_AXES] = Cause(lambda _: (), "the axes of {array} are {theirs}; expected ({expected})", "", "")
 
 
 @CAUSES.add(

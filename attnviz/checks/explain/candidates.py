@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.rotations import Rotation
+from attnviz.checks.explain.rotations import RopeVariant
 from attnviz.checks.read.layouts import Layout, Sizes, arranged, fitted, layouts_of, recomputed
 from attnviz.checks.read.masks import WrongMask, seen_in, wrong_masks
 from attnviz.checks.read.readings import Reading, UserArray, UserArrays, largest_stage, sizes_of, with_inferred_mask
@@ -27,7 +27,7 @@ class Candidate:
 
     reading: Reading | None
     sizes: Sizes
-    rotation: Rotation | None = None  # of queries and keys, which the pass itself lacks
+    rotation: RopeVariant | None = None  # of queries and keys, which the pass itself lacks
     _trace: list[Trace] = field(default_factory=list, repr=False)  # empty if it has to be computed again
     _forms: dict[tuple[UserArray, str], list[tuple[Layout, np.ndarray]]] = field(default_factory=dict, repr=False)
 
@@ -106,10 +106,10 @@ class Candidate:
         return bool(mask and not seen_in(mask.value).any(axis=-1).all())
 
     @property
-    def rotated_by(self) -> Rotation | None:
+    def rotated_by(self) -> RopeVariant | None:
         """The rotation of the queries and keys, whether the pass includes it or not."""
         operation = self.reading and self.reading.config.rotation
-        return Rotation.like(operation, self.sizes["d"]) if operation else self.rotation
+        return RopeVariant.like(operation, self.sizes["d"]) if operation else self.rotation
 
     @property
     def formats(self) -> set[Format]:

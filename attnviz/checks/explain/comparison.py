@@ -19,7 +19,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
 _NEARER = 0.5  # the part of a difference that an explaining mistake leaves, at most
-_FAR = 8.0  # differences within 1/8 of the largest count for `spread`
+_SPREAD_RANGE = 8.0  # differences within 1/8 of the largest count for `spread`
 AS_HIDDEN = HIDES / 2  # scores below stand for −∞: a score plus what hides a key
 
 
@@ -168,7 +168,7 @@ def _compared(
         allowed += precision.rough_tolerance * most
     ratios = off / allowed
     ratio = float(ratios.max())
-    differing, nonzero = np.count_nonzero(ratios > min(1, ratio / _FAR)), np.count_nonzero(size)
+    differing, nonzero = np.count_nonzero(ratios > min(1, ratio / _SPREAD_RANGE)), np.count_nonzero(size)
     spread = float(differing) / max(int(nonzero), 1) if ratio > 1 else 0.0
     rounding, agrees = precision.expected(most), not ratio > 1
     agreement = Agreement(form.read_as, array.name, form.layout, value, expected, largest, rounding, agrees, spread)

@@ -21,7 +21,7 @@ _LEAST_WEIGHT = 1e-12  # smaller attention weights tell little of their scores
 _FEWEST = 12  # fewer numbers fit too much by chance
 _ROWS = 16  # how many rows are fitted
 _NEARER = 0.05  # the part of a difference that a good fit leaves, at most
-_FAR = 100.0  # caps are searched from 1/100 to 100 times the largest score
+_CAP_SPAN = 100.0  # caps are searched from 1/100 to 100 times the largest score
 
 
 def numbers_near(off: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> Iterator[float]:
@@ -76,7 +76,7 @@ class Fit:
             return limit * np.tanh(scores / limit)
 
         largest = float(np.abs(scores).max())
-        nearest = next(self._numbers_near(capped, largest / _FAR, largest * _FAR), None) if largest else None
+        nearest = next(self._numbers_near(capped, largest / _CAP_SPAN, largest * _CAP_SPAN), None) if largest else None
         return nearest if nearest and self._off(capped(nearest)) <= _NEARER * self._off(scores) else None
 
     @cached_property
@@ -85,7 +85,7 @@ class Fit:
         largest = float(np.abs(self.ours).max())
         if not largest:
             return None
-        bend = next(self._numbers_near(self._bent, 1 / _FAR / largest, _FAR / largest), None)
+        bend = next(self._numbers_near(self._bent, 1 / _CAP_SPAN / largest, _CAP_SPAN / largest), None)
         if not bend or self._off(self._bent(bend)) > _NEARER * self._off((self.factor() or 1) * self.ours):
             return None
         limit = float(self._factor(np.tanh(bend * self.ours)))

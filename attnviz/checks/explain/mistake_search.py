@@ -15,7 +15,7 @@ from attnviz.checks.read.layouts import score_stages
 from attnviz.checks.read.rounding import Precision
 
 _MAX_MISTAKES = 3  # how many cumulative mistakes are searched
-_FAR = 4.0  # mistakes that leave more than 4 times the least difference rank last
+_MUCH_WORSE = 4.0  # mistakes that leave more than 4 times the least difference rank last
 MistakenPass = tuple[Mistakes, Nodes]
 
 
@@ -100,7 +100,7 @@ def _likeliest(
             likeliest = [*(likeliest if mistaken.rank == best else ()), (mistakes, mistaken)]
             best = mistaken.rank
     least = min((each.stages[n_agreeing].off for _, each in likeliest), default=0.0)
-    return sorted(likeliest, key=lambda each: each[1].stages[n_agreeing].off > _FAR * least)
+    return sorted(likeliest, key=lambda each: each[1].stages[n_agreeing].off > _MUCH_WORSE * least)
 
 
 # --- Mistakes to try

@@ -15,7 +15,7 @@ from attnviz.checks.explain.comparison import Comparer, PassComparison, compared
 from attnviz.checks.explain.fitted_scale import Fit, numbers_near
 from attnviz.checks.explain.prefilter import MOST_OFF, Prefilter, distances
 from attnviz.checks.explain.rotations import (
-    Rotation,
+    RopeVariant,
     known_rotations,
     nodes_of_each,
     rotations_to_fit,
@@ -74,10 +74,10 @@ def with_known_rotation(comparer: Comparer, candidate: Candidate) -> PassCompari
 def with_fitted_rotation(comparer: Comparer, candidate: Candidate) -> PassComparison | None:
     """The pass with a rotation of another base or factor that reproduces every array."""
 
-    def nearest(shape: Rotation, varied: str) -> Iterator[list[Rotation]]:
+    def nearest(shape: RopeVariant, varied: str) -> Iterator[list[RopeVariant]]:
         """Those whose base or factor comes nearest, rounded values first; `shape` fixes everything else."""
 
-        def of(numbers: Iterable[float]) -> list[Rotation]:
+        def of(numbers: Iterable[float]) -> list[RopeVariant]:
             changes: list[dict[str, Any]] = [{varied: float(number)} for number in numbers]
             return [replace(shape, **each) for each in changes]
 
@@ -89,7 +89,7 @@ def with_fitted_rotation(comparer: Comparer, candidate: Candidate) -> PassCompar
 
 
 def _first_agreeing(
-    comparer: Comparer, candidate: Candidate, rotations: Iterable[Sequence[Rotation]]
+    comparer: Comparer, candidate: Candidate, rotations: Iterable[Sequence[RopeVariant]]
 ) -> PassComparison | None:
     nodes = comparer.unrotated_nodes(candidate)
     stages = comparer.rough.compare(candidate, nodes).stages
@@ -124,11 +124,11 @@ def with_usual_rotations(comparer: Comparer, candidate: Candidate) -> list[PassC
     return [comparer.compare(replace(candidate, rotation=each)).without_large_values() for each in some]
 
 
-def _remaining_distance(comparer: Comparer, candidate: Candidate) -> Callable[[Rotation], tuple[float, float]]:
+def _remaining_distance(comparer: Comparer, candidate: Candidate) -> Callable[[RopeVariant], tuple[float, float]]:
     """Sort key of rotations: the distance that no scale or cap removes, then the total distance."""
     unmodified = comparer.rough.compare(candidate, comparer.unrotated_nodes(candidate))
 
-    def remaining(rotation: Rotation) -> tuple[float, float]:
+    def remaining(rotation: RopeVariant) -> tuple[float, float]:
         rotated = replace(candidate, rotation=rotation)
         compared = comparer.rough.compare(rotated, rotation.nodes(unmodified.nodes), unmodified)
         fits = (Fit.of(each, compared.values.get("scaled")) for each in compared.stages)
@@ -138,12 +138,12 @@ def _remaining_distance(comparer: Comparer, candidate: Candidate) -> Callable[[R
     return remaining
 
 
-def _distances(comparer: Comparer, candidate: Candidate, rotations: Sequence[Rotation]) -> np.ndarray:
+def _distances(comparer: Comparer, candidate: Candidate, rotations: Sequence[RopeVariant]) -> np.ndarray:
     nodes = comparer.unrotated_nodes(candidate)
     some = ((nodes_of_each(each, nodes), len(each)) for each in _in_batches(rotations, candidate))
     return np.concatenate([distances(comparer, candidate, rotated, n) for rotated, n in some])
 
 
-def _in_batches(rotations: Sequence[Rotation], candidate: Candidate) -> Iterator[Sequence[Rotation]]:
+def _in_batches(rotations: Sequence[RopeVariant], candidate: Candidate) -> Iterator[Sequence[RopeVariant]]:
     trace = candidate.trace
     return batches(rotations, max(trace[each].size for each in ("scores", *trace["scores"].inputs)))

@@ -22,7 +22,7 @@ _TRAINED_FOR = 8_192
 
 
 @dataclass(frozen=True)
-class Rotation:
+class RopeVariant:
     """Queries and keys rotated by their positions (RoPE, Su et al. 2021), which arrays may be without saying so.
 
     The i-th pair is turned by position * base^(-2 i / n_rotated).
@@ -35,7 +35,7 @@ class Rotation:
     is_llama3: bool = False  # whether it divides the slowest angles alone
 
     @classmethod
-    def like(cls, operation: operations.Rotation, d_k: int) -> Rotation:
+    def like(cls, operation: operations.Rotation, d_k: int) -> RopeVariant:
         return cls(operation.pairs == "halves", operation.base, operation.for_length(d_k).n_rotated)
 
     @property
@@ -72,7 +72,7 @@ class Rotation:
         return _with_rotated(nodes, rotate)
 
 
-def nodes_of_each(rotations: Sequence[Rotation], nodes: Nodes) -> dict[str, Node]:
+def nodes_of_each(rotations: Sequence[RopeVariant], nodes: Nodes) -> dict[str, Node]:
     """The stages of several rotated passes, stacked on a leading axis, without rounding errors."""
     tables: dict[tuple[int, int], list[np.ndarray]] = {}
 
@@ -90,7 +90,7 @@ def nodes_of_each(rotations: Sequence[Rotation], nodes: Nodes) -> dict[str, Node
 
 
 @lru_cache(maxsize=4)  # queries and keys are turned alike
-def _tables(rotation: Rotation, n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _tables(rotation: RopeVariant, n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The cosine and the signed sine of each position and dimension, and the partner of each dimension."""
     n_pairs = rotation.n_rotated // 2
     first = np.arange(n_pairs) if rotation.is_in_halves else 2 * np.arange(n_pairs)
@@ -111,31 +111,32 @@ def _with_rotated(nodes: Nodes, rotate: Make) -> dict[str, Node]:
     return {each: nodes[each] for each in before} | rotated | {**nodes, "scores": scores}
 
 
-def usual_rotations(d_k: int) -> list[Rotation]:
+def usual_rotations(d_k: int) -> list[RopeVariant]:
     """The most common rotations: of all d_k dimensions, without division."""
     halves = (True, False) if d_k % 2 == 0 else ()
-    return [Rotation(is_in_halves, base, d_k) for is_in_halves in halves for base in operations.BASES]
+    return [RopeVariant(is_in_halves, base, d_k) for is_in_halves in halves for base in operations.BASES]
 
 
-def known_rotations(d_k: int) -> Iterator[Rotation]:
+def known_rotations(d_k: int) -> Iterator[RopeVariant]:
     """The rotations of known models, the usual ones first."""
     yield from usual_rotations(d_k)
     for is_in_halves in (True, False):
         for n_rotated in _even_parts(d_k, _PARTS):
-            yield from (Rotation(is_in_halves, base, n_rotated) for base in operations.BASES)
+            yield from (RopeVariant(is_in_halves, base, n_rotated) for base in operations.BASES)
         if d_k % 2 == 0:
-            yield from (Rotation(is_in_halves, base, d_k, factor) for base in operations.BASES for factor in _FACTORS)
-            yield from (Rotation(is_in_halves, 500_000, d_k, factor, is_llama3=True) for factor in _LLAMA3)
+            for base in operations.BASES:
+                yield from (RopeVariant(is_in_halves, base, d_k, factor) for factor in _FACTORS)
+            yield from (RopeVariant(is_in_halves, 500_000, d_k, factor, is_llama3=True) for factor in _LLAMA3)
 
 
-def rotations_to_fit(d_k: int) -> Iterator[tuple[Rotation, Literal["base", "factor"]]]:
+def rotations_to_fit(d_k: int) -> Iterator[tuple[RopeVariant, Literal["base", "factor"]]]:
     """A rotation of each kind, and whether its base or its factor is to be searched."""
     for n_rotated in _even_parts(d_k, (1, *_PARTS[:2])):
         for is_in_halves in (True, False):
             if n_rotated > 2:
-                yield Rotation(is_in_halves, operations.BASES[0], n_rotated), "base"
+                yield RopeVariant(is_in_halves, operations.BASES[0], n_rotated), "base"
             if n_rotated == d_k:
-                yield Rotation(is_in_halves, operations.BASES[0], n_rotated), "factor"
+                yield RopeVariant(is_in_halves, operations.BASES[0], n_rotated), "factor"
 
 
 def _even_parts(d_k: int, parts: tuple[float, ...]) -> list[int]:

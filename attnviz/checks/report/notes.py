@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from attnviz.checks.explain.explanation import Explanation
 from attnviz.checks.explain.nodes import FULLY_MASKED
-from attnviz.checks.explain.rotations import Rotation
+from attnviz.checks.explain.rotations import RopeVariant
 from attnviz.checks.read.layouts import (
     BY_HEADS,
     IN_OUT,
@@ -152,7 +152,7 @@ def _meaning_sentence(chosen: UserMask) -> str:
     )
 
 
-def _rotation_clause(rotation: Rotation, d_k: int) -> str:
+def _rotation_clause(rotation: RopeVariant, d_k: int) -> str:
     """Such as "RoPE, in halves, base 10,000"."""
     part = f", the first {rotation.n_rotated} of {d_k} dimensions" if rotation.n_rotated < d_k else ""
     base = f"{rotation.base:,.0f}" if rotation.base == round(rotation.base) else f"about {rotation.base:,.1f}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 
 from attnviz.analysis.audit import Audit
+from attnviz.checks.uploads import Upload
 from attnviz.contract.request_reply import ActionsRequest
 from attnviz.scene.actions.messages import ActionResult, Resolve
 from attnviz.scene.actions.passes import ACTIONS_ON_PASSES, ACTIONS_TO_NEW_PASSES
@@ -17,7 +18,7 @@ from attnviz.scene.document.pass_cache import PASS_CACHE, Key, pass_key
 from attnviz.scene.document.reply import address_of, reply
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.reading import normalized
-from attnviz.scene.scene import OWN_CODE, PASS_FIELDS, Scene, Upload, pinned, source_of_upload, with_uploads
+from attnviz.scene.scene import OWN_CODE, PASS_FIELDS, Scene, pinned, source_of_upload, with_uploads
 from attnviz.scene.with_pass import SceneWithPass, resolve
 
 ACTION_NAMES = tuple(ACTIONS_ON_SETTINGS | ACTIONS_ON_PASSES | ACTIONS_TO_NEW_PASSES)  # the names of all actions

@@ -1,5 +1,6 @@
 // The connection to the server: actions are posted in order and their answers applied; a stream brings news of a class.
 import { RETRY_MS, ask, isTemporary } from "./ask.js";
+import { MAX_BACK_MS } from "./history.js";
 
 const UNKNOWN_TAB = 404; // the server process is new
 
@@ -78,7 +79,6 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
   };
 }
 
-const MAX_BACK_MS = 3000; // how long Back waits for the page that it leads to
 const MAX_ACTIONS = 5; // in one request
 const REPLACING = new Set(["sentence", "context", "seed", "checkpoint", "mask", "mask_size", "d_model", "n_heads"]); // only the latest matters
 /** @type {Record<string, Record<string, string>>} state -> event -> next state */

@@ -1,4 +1,4 @@
-"""What is heard: each change once, in the words and the count that are seen, and a keyboard that is never lost."""
+"""Announcements: each change is heard once, in the words and count that are seen, and the keyboard is never lost."""
 
 import json
 import re
