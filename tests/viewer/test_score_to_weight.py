@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 from alone import sent
 from documents import fitted_at
+from needs import needed
 from page import SENTENCE
-from tab import at, becomes, expect, frames
+from tab import at, becomes, expect, frames, resized
+
+printed = needed("paper").printed
 
 pytestmark = pytest.mark.browser
 
@@ -26,6 +29,19 @@ DRAWN = """box => [...box.querySelectorAll("*")].map(each => {
     const attributes = [...each.attributes].map(({ name, value }) => `${name}=${value}`).sort();
     return `${each.tagName} ${attributes.join(" ")} ${each.children.length ? "" : each.textContent}`;
 })"""
+LETTERS = """box => [...box.querySelectorAll("text, .hint > *")].filter(each => each.textContent && !each.hidden)
+    .map(each => {
+        const zoom = each.closest("svg") ? each.getScreenCTM().a : 1;
+        return 0.65 * parseFloat(getComputedStyle(each).fontSize) * zoom / innerHeight;
+    })"""
+"""How high the ink of a digit is, as a part of the screen's height."""
+CROSSED = """box => [...box.querySelectorAll(".key")].filter(key => {
+    const number = key.querySelector(".value").getBoundingClientRect();
+    return number.width && [...key.querySelectorAll(".plus, .minus")].some(bar => {
+        const { left, right } = bar.getBoundingClientRect();
+        return left < number.right - 1 && number.left + 1 < right;
+    });
+}).length"""
 SETTINGS = [
     {"mask": "causal"},
     {"scaled": "false"},
@@ -37,8 +53,9 @@ SETTINGS = [
 
 def picture(page):
     """The picture once it rests."""
-    expect(page.locator(f"{BOX}:not(.moving) svg")).to_be_visible()
-    return page.locator(BOX).evaluate(DRAWN)
+    expect(page.locator(f"{BOX}:not(.moving) svg").first).to_be_visible()
+    expect(page.locator(f"{BOX}.moving")).to_have_count(0)
+    return page.locator(BOX).first.evaluate(DRAWN)
 
 
 def trace_of_row(settings):
@@ -156,3 +173,55 @@ def test_nothing_that_is_asked_is_drawn(taught, lesson, number):
     assert page.locator(f"{BOX} .weight").all_text_contents() == [""] * (page.locator(f"{BOX} .key").count() + 1)
     assert set(page.locator(f"{BOX} .bar").evaluate_all(WIDTHS)) <= {0, 1}  # its border
     assert page.locator(f"{BOX} [role=slider]").count() == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("settings", [{}, {"model": "who-is-it"}, {"beside": "seed=43"}], ids=str)
+@pytest.mark.parametrize("size", [(1024, 768), (1366, 768), (3840, 2160)], ids=str)
+def test_each_press_of_next_draws_more_in_large_letters(opened, settings, size):
+    page = opened(at(view="sheet", present=1, step="scores", route="every-step"), **settings)
+    page.add_style_tag(content=".viewer.presenting { height: 100vh !important } #other { display: none }")
+    resized(page, *size)
+    seen = []
+    for _ in (*STEPS[:2], "exp", "weights"):
+        becomes(page, lambda: [before for before in seen if before == picture(page)], [])
+        seen.append(picture(page))
+        boxes = page.locator(BOX)
+        assert boxes.count() == 1 + ("beside" in settings)
+        for box in boxes.all():
+            assert min(box.evaluate(LETTERS)) >= 0.015
+            assert box.evaluate("box => box.getBoundingClientRect().bottom <= innerHeight")
+        page.keyboard.press("PageDown")
+
+
+def test_two_passes_have_a_picture_each_on_one_axis(opened):
+    settings = {"mask": "causal", "beside": "mask="}
+    page = opened(at(view="sheet", step="softmax", cell="1.3.2.1.1"), **settings)
+    picture(page)
+    for nth, trace in enumerate([trace_of_row({}), trace_of_row({"mask": "causal"})]):
+        box = page.locator(BOX).nth(nth)
+        widths = np.array(box.locator(".bar").evaluate_all(WIDTHS))
+        assert widths / widths.sum() == pytest.approx(trace["attention"].value[0, 2], abs=0.005)
+        assert box.locator("[role=slider]").count() == (3 if nth else 0), "only B can be changed"
+    ticks = [box.locator(".tick").all_text_contents()[:-1] for box in page.locator(BOX).all()]
+    assert ticks[0] == ticks[1]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_no_number_is_written_over_a_bar(opened, step):
+    page = opened(at(view="sheet", step=step))
+    try:
+        for width in (390, 1366):
+            resized(page, width, 844)
+            picture(page)
+            becomes(page, lambda: page.locator(BOX).evaluate(CROSSED), 0)
+    finally:
+        resized(page, 1366, 768)
+
+
+def test_paper_has_the_picture_at_rest(opened):
+    page = opened(at(view="sheet", step="softmax"))
+    text = printed(page)[0].text
+    assert "attention weight" in text
+    assert "Drag" not in text
+    assert "As computed" not in text

@@ -13,8 +13,7 @@ import { contentOf, partsIn } from "./oneWordPair.js";
 import { makePhoneView } from "./oneWordPhone.js";
 import { awaitLetters, fittingParts, frameOf, isNarrowPage, setSizes } from "./oneWordSizes.js";
 import { makeOneWordTable, widthOf } from "./oneWordTable.js";
-import { heightsOf, rowsOf } from "./scoreRows.js";
-import { makeScoreToWeight } from "./scoreToWeight.js";
+import { makeScorePictures } from "./scorePictures.js";
 
 // The whole sentence, where it is too long for a column for each word. choose(key) gives a word a column.
 function makeWholeSentence(choose) {
@@ -155,7 +154,7 @@ export function makeOneWord(tools, withoutText = false) {
     tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
   });
   const strip = makeArcStrip(tools),
-    scoreToWeight = makeScoreToWeight(acts),
+    scoreToWeight = makeScorePictures(acts),
     table = makeOneWordTable(acts),
     phone = makePhoneView(acts),
     collecting = makeCollectValues(acts, withoutText, () => draw()),
@@ -179,7 +178,7 @@ export function makeOneWord(tools, withoutText = false) {
     extent ??= measured();
     const whole = contentOf(shown, acts, withoutText),
       frame = frameOf(box, extent, whole),
-      scored = drawScores(whole, frame),
+      scored = scoreToWeight.update(whole, frame, !isMoved),
       collection = frame.isPaper
         ? null
         : collecting.read(whole, frame.least ? COLUMNS_IN_TALK : frame.isPhone ? COLUMNS_ON_PHONE : MOST_COLUMNS),
@@ -206,16 +205,6 @@ export function makeOneWord(tools, withoutText = false) {
       size = { width: extent.clientWidth - letter, height, letter, leastDigits }; // less the space at its sides
     collecting.update(collection, content, size, hasArrived);
   };
-  // Draws how scores become weights, where there is room above the table, and returns the content without what that shows.
-  const drawScores = (content, frame) => {
-    const { where, slots } = content,
-      ofRow = slots.filter(({ isThere, left, right }) => isThere && !left && !right),
-      rows = frame.isPaper ? null : rowsOf(content),
-      heights = rows && heightsOf(rows, { ...frame, isNarrow: isNarrowPage() }, ofRow.length);
-    const options = { width: extent.clientWidth, isPhone: frame.isPhone, chosen: where.cell.key, isCalm: !isMoved };
-    scoreToWeight.update(heights && rows, heights, options);
-    return heights && !frame.isPhone ? { ...content, slots: ofRow } : content;
-  };
   // Draws the sentence above the table and returns the parts that fit below it.
   const drawSentence = (content, frame) => {
     const hasCaption = frame.least && !withoutText;
@@ -223,7 +212,7 @@ export function makeOneWord(tools, withoutText = false) {
     const inSpace = space => partsIn(content, { opened, space, chosenWords, isPhone: frame.isPhone }),
       parts = fittingParts(content, frame, { partsOf: inSpace, above });
     if (hasCaption) redraw(caption, drawSentences(parts, content.paint, acts));
-    const narrow = parts.find(({ rest }) => rest.length);
+    const narrow = !content.isAlone && parts.find(({ rest }) => rest.length);
     if (narrow) sentence.show(content, narrow.columns);
     else sentence.hide();
     return parts;
@@ -233,6 +222,8 @@ export function makeOneWord(tools, withoutText = false) {
       word = pass.document.words.query[where.cell.query],
       about = stepAt(pass, where).page.startsWith("words") ? "its attention" : "what it becomes",
       focus = focusOf(pass, where);
+    table.element.hidden = Boolean(content.isAlone);
+    if (content.isAlone) return strip.update(content, null, 0);
     table.update(parts, paint, {
       label: `${word}: ${about}`,
       hasCacheLine: cacheNoteAt(pass, where) !== null && !source,

@@ -6,6 +6,9 @@ const MOST_TERMS = 8, // in a chain; of more the largest have a bar each, the ot
   TERMS_ALONE = 6,
   TERMS_IN_WORDS = 4;
 export const DOTS = 0.55; // of the width, for the dots beside bars
+export const TOP = 22; // over the rows, and below them
+export const FOOT = 22;
+export const STRIP = { height: 12, space: 34 }; // the bar of all weights
 const LEAST_DOTS_PX = 110, // where scaling would leave less
   MARGIN = 0.12, // at the ends of the axis, of what is on it
   TICKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
@@ -60,13 +63,13 @@ export function axesOf({ ends, later, factor }, width) {
 const baseOf = (/** @type {string} */ name) => name.replace(/_\d+$/, "");
 
 /** What the picture shows of the selected query's row, as data; null where it has no scores to show. `slots` are those of the sheet's bands.
- * @returns {any} */
-export function rowsOf({ pass, where, look, slots, attention, selection, source, other }) {
-  if (source || other || look.kind !== "numbers" || look.isWorksheet || where.present) return null;
+ * On paper it is shown with all that its page has. @returns {any} */
+export function rowsOf({ pass, where, look, slots, attention, selection, source }, { isPaper = false } = {}) {
+  if (source || look.kind !== "numbers" || look.isWorksheet) return null;
   const lines = slots.filter(
     ({ left, right, cells }) => !left && !right && cells.columns.name === "key" && cells.size[0] === 1,
   );
-  if (!lines.some(({ step }) => step.id === where.step)) return null;
+  if (!lines.length || !(isPaper || lines.some(({ step }) => step.id === where.step))) return null;
   const n = lines[0].cells.size[1],
     numbersOf = ({ cells }) => Array.from({ length: n }, (_, key) => pass.number(cells.name, cells.index(0, key))),
     isThere = ({ isThere, cells, band }) => isThere && look.shown(cells.name, cells.index(0, n - 1), band.array),
@@ -106,17 +109,18 @@ export function rowsOf({ pass, where, look, slots, attention, selection, source,
       weight: weightAt[key] ?? 0,
     };
   });
-  const ends = rows.flatMap(({ terms, key }) => [scores[key], ...endsIn(terms)]),
+  const factor = factorOf(pass, ofScores[1], scores),
+    ends = rows.flatMap(({ terms, key }) => [scores[key], ...endsIn(terms)]),
     isSoftmax = lines.some(line => ofAttention(line) && line.band.array);
   return {
     pass,
     rows,
     stage: last.cells.name,
     isScaled: dots.length > 1 || Boolean(exps),
-    isMovable: isSoftmax && dots.includes(movable),
+    isMovable: isSoftmax && dots.includes(movable) && !isPaper,
     phase: weights ? 2 : exps ? 1 : 0,
-    title: titleOf(dots, pass.stages),
-    numbers: { ends, later: later.flat(), factor: factorOf(pass, ofScores[1], scores) },
+    title: titleOf(dots, pass.stages, factor),
+    numbers: { ends, later: later.flat(), factor },
     sink: leftover && { name: leftover.stage.one, weight: pass.number(leftover.name, leftover.index(0, 0)) },
     attention,
     attentionAt: key => pass.indexAt(attention, { ...selection, key }),
@@ -142,8 +146,10 @@ function numberBefore(pass, name, index) {
 }
 
 // "score ÷ √4 − bias": what has been done to the scores.
-function titleOf([, ...later], stages) {
-  const done = later.map(({ band, cells }) => (band.label === stages.get(cells.name).title ? "" : band.label));
+function titleOf([, ...later], stages, factor) {
+  const isNamed = ({ cells }) => factor !== 1 || baseOf(cells.name) !== "scaled", // A's may be as they were, beside B's
+    named = later.filter(isNamed),
+    done = named.map(({ band, cells }) => (band.label === stages.get(cells.name).title ? "" : band.label));
   return ["score", ...done.filter(Boolean)].join(" ");
 }
 
@@ -165,30 +171,6 @@ export function momentOf({ rows, isScaled, phase, numbers }, width, row) {
       weight,
     })),
   };
-}
-
-const ROW = { least: 24, most: 54, narrow: 34, phone: 36 },
-  FEWEST_ROWS = 4; // that are seen at once
-export const TOP = 22; // over the rows, and below them
-export const FOOT = 22;
-export const STRIP = { height: 12, space: 34 }; // the bar of all weights
-const LINE_PX = 38, // of the table below, where it has its usual room, and where it has little
-  LOW_LINE_PX = 29,
-  NAMES_PX = 34;
-
-/** How high a row is, and the picture, and how much of it is seen at once: {row, height, seen, isLong}; null where it has no room above the
- * lines of the table. */
-export function heightsOf(shown, { extent, isPhone, isNarrow }, nLines) {
-  const n = shown.rows.length,
-    around = TOP + FOOT + (shown.phase > 1 ? STRIP.space : 0),
-    whole = row => ({ row, height: around + row * n, seen: around + row * n, isLong: false });
-  if (isPhone || isNarrow) return whole(isPhone ? ROW.phone : ROW.narrow);
-  const spaceWith = line => extent.clientHeight - NAMES_PX - nLines * line - around,
-    row = Math.min(ROW.most, Math.max(Math.floor(spaceWith(LINE_PX) / n), ROW.least));
-  if (row * n <= spaceWith(LOW_LINE_PX)) return whole(row);
-  const nSeen = Math.floor((spaceWith(LOW_LINE_PX) - FOOT) / ROW.least); // those below are scrolled to
-  if (nSeen < FEWEST_ROWS) return null;
-  return { row: ROW.least, height: around + ROW.least * n, seen: around + ROW.least * nSeen, isLong: true };
 }
 
 /** Where the picture comes from as it appears: no chain yet, or the axis before it contracts, or no bars. */

@@ -8,7 +8,9 @@ import { DOTS, FOOT, STRIP, TOP, endsIn, momentOf, preview, startOf, termsText }
 const BAR_PX = 26, // at most
   TICKS_ASIDE = 12, // of zero
   LANE_PX = 8, // of a term in a chain
-  TERMS_PX = { from: 104, width: 186 }, // beside the words
+  TERMS_PX = { from: 104, width: 208 }, // beside the words
+  LETTER_PX = { label: 8.5, chain: 6.9 }, // at most
+  RING_PX = 12,
   VALUE_PX = 48, // a number beside its dot
   BESIDE_PX = 15,
   MOVE_MS = 450,
@@ -41,17 +43,20 @@ export function makeScoreToWeight(acts) {
     stripAt = ({ row, rows }) => (layout.isOnTop ? TOP - 14 : layout.top + row * rows.length + FOOT + 2),
     barsFrom = ({ axis }) =>
       layout.left + Math.min(axis.length, DOTS * (layout.right - layout.left)) + (layout.isPhone ? 10 : 70);
-  const cellOf = key =>
-    shown.phase > 1 ? [shown.attention, shown.attentionAt(key)] : [shown.stage, shown.rows[key].set.index];
-  const setAt = key => [shown.rows[key].set.name, shown.rows[key].set.index];
+  const actsOf = () => shown.acts ?? acts, // of A beside B its own
+    cellOf = key =>
+      shown.phase > 1 ? [shown.attention, shown.attentionAt(key)] : [shown.stage, shown.rows[key].set.index],
+    setAt = key => [shown.rows[key].set.name, shown.rows[key].set.index];
 
-  function lay(width, heights, isPhone) {
+  function lay(width, heights, { isPhone, zoom, takesFocus }) {
     const hasTerms = width > 720,
       longest = Math.max(...shown.rows.map(({ label }) => label.length)),
       isOnTop = heights.isLong;
     layout = {
       ...heights,
       isPhone,
+      takesFocus, // from a pointer: in a talk arrow keys lead on
+      zoom, // of what it is drawn in, on the screen
       isOnTop,
       hasTerms,
       left: hasTerms ? TERMS_PX.from + TERMS_PX.width : Math.min(90, 16 + 8 * longest),
@@ -59,15 +64,16 @@ export function makeScoreToWeight(acts) {
       width,
       top: TOP + (isOnTop && shown.phase > 1 ? STRIP.space : 0),
     };
-    svg.setAttribute("height", heights.height);
+    svg.setAttribute("height", heights.height * zoom);
     box.classList.toggle("many", isOnTop);
-    box.style.setProperty("--hint", `${shown.phase > 1 && !isOnTop ? STRIP.space : 0}px`);
+    box.style.setProperty("--hint", `${shown.phase > 1 && !isOnTop ? STRIP.space * zoom : 0}px`);
+    box.style.setProperty("--zoom", String(zoom));
     svg.setAttribute("viewBox", `0 0 ${width} ${heights.height}`);
-    scroll.style.maxHeight = `${heights.seen}px`;
+    scroll.style.maxHeight = `${heights.seen * zoom}px`;
     parts = makeParts(svg, shown, layout);
     for (const [key, { group, dot }] of parts.rows.entries()) {
-      group.onclick = () => acts.pick(...(held ? setAt(key) : cellOf(key)));
-      group.onpointerenter = () => acts.point(...cellOf(key));
+      group.onclick = () => actsOf().pick(...(held ? setAt(key) : cellOf(key)));
+      group.onpointerenter = () => actsOf().point(...cellOf(key));
       group.onpointerleave = () => acts.point(null, null); // it may be hidden by then
       hold(dot, key);
     }
@@ -148,19 +154,20 @@ export function makeScoreToWeight(acts) {
       write(text, line.style.opacity === "0" ? "" : short(nth * axis.apart).replace(/\.?0+$/, ""));
     let before = 0;
     for (const row of now.rows) {
-      const { group, words, dot, value, amount, name } = parts.rows[row.key],
-        y = rowAt(moment, row.key) + 5,
-        chain = now.isScaled ? [] : endsIn(row.terms), // later it is faint
-        ends = [row.value, ...chain].map(x),
-        [from, to] = [Math.min(...ends) - BESIDE_PX, Math.max(...ends) + BESIDE_PX], // of dot and chain
-        isEnd =
-          from - left > (hasTerms ? VALUE_PX / 2 : VALUE_PX) &&
-          (row.value < 0 || to + VALUE_PX > (phase || isWeighed ? bars : width)),
+      const { group, words: texts, dot, value, amount, name } = parts.rows[row.key],
         isSet = row.change >= 0 || held?.key === row.key,
+        y = rowAt(moment, row.key) + 5,
+        chain = row.terms.length ? [0, ...endsIn(row.terms)] : [],
+        ends = [row.value, ...chain.map(end => end * axis.factor)].map(x),
+        said = hasTerms ? (isSet ? handText(row) : row.isHidden ? "" : termsText(row.terms)) : "",
+        words = hasTerms && said ? TERMS_PX.from + LETTER_PX.chain * said.length : LETTER_PX.label * row.label.length,
+        room = left - words - 8, // before the axis
+        [from, to] = [Math.min(...ends) - BESIDE_PX, Math.max(...ends) + BESIDE_PX], // of dot and chain
+        isEnd = from - left + room > VALUE_PX && (row.value < 0 || to + VALUE_PX > (phase || isWeighed ? bars : width)),
         isLoose = now.isMovable && !row.isHidden && !acts.alone,
         share = row.weight * whole;
-      write(words[0], shortened(row.label, hasTerms ? 11 : 9));
-      if (hasTerms) write(words[1], isSet ? handText(row) : row.isHidden ? "" : termsText(row.terms));
+      write(texts[0], shortened(row.label, hasTerms ? 11 : 9));
+      if (hasTerms) write(texts[1], said);
       write(value, row.isHidden ? "hidden" : isPhone && phase ? "" : short(row.value));
       value.setAttribute("text-anchor", isEnd && !row.isHidden ? "end" : "start");
       place(value, { x: row.isHidden ? left : isEnd ? from : to, y });
@@ -180,7 +187,10 @@ export function makeScoreToWeight(acts) {
     place(parts.rest, { x: (left + before + right) / 2, y: nameY });
     setStop();
     svg.setAttribute("aria-label", captionOf(now));
-    write(hint, now.isMovable && !acts.alone ? `Drag a dot${isPhone ? "" : ", or use the arrow keys"}` : "");
+    write(
+      hint,
+      now.isMovable && !acts.alone && layout.takesFocus ? `Drag a dot${isPhone ? "" : ", or use the arrow keys"}` : "",
+    );
     back.hidden = Boolean(acts.alone) || !shown.rows.some(({ change }) => change >= 0);
   }
 
@@ -216,13 +226,13 @@ export function makeScoreToWeight(acts) {
       if (!isLoose() || event.button > 0) return;
       event.preventDefault();
       dot.setPointerCapture(event.pointerId);
-      dot.focus({ focusVisible: false, preventScroll: true });
+      if (layout.takesFocus) dot.focus({ focusVisible: false, preventScroll: true });
       start = { x: event.clientX, value: seen().rows[key].value, isMoved: false };
     };
     dot.onpointermove = event => {
       if (!start || (!start.isMoved && Math.abs(event.clientX - start.x) < SLACK_PX)) return;
       start.isMoved = true;
-      move(key, start.value + (event.clientX - start.x) / motion.target.axis.unit);
+      move(key, start.value + (event.clientX - start.x) / layout.zoom / motion.target.axis.unit);
     };
     dot.onpointerup = () => {
       if (start?.isMoved) commit();
@@ -256,15 +266,15 @@ export function makeScoreToWeight(acts) {
   }
 
   // Draws what is seen in a new layout.
-  function layAgain(next, heights, { width, isPhone }, isSame) {
+  function layAgain(next, heights, { width, isPhone, zoom, takesFocus }, isSame) {
     const signs = next.rows.map(({ terms }) => terms.map(({ value }) => value < 0)),
-      needed = JSON.stringify([next.words, next.phase, signs, heights, width, isPhone]);
+      needed = JSON.stringify([next.words, next.phase, signs, heights, width, isPhone, zoom, takesFocus]);
     if (needed === laid) return;
     const active = box.getRootNode().activeElement,
       focused = parts?.rows.findIndex(({ dot }) => dot === active) ?? -1,
       before = motion.target;
     laid = needed;
-    lay(width, heights, isPhone);
+    lay(width, heights, { isPhone, zoom, takesFocus });
     if (isSame) draw(between(before, momentNow(), 0));
     parts.rows[focused]?.dot.focus({ preventScroll: true });
   }
@@ -272,7 +282,11 @@ export function makeScoreToWeight(acts) {
   return {
     element: box,
     /** `next` is from rowsOf, null where there is nothing to show; `isCalm` is whether it is seen at once, as in a page that was just opened. */
-    update(next, heights, { isCalm = false, chosen = 0, width = 0, isPhone = false } = {}) {
+    update(
+      next,
+      heights,
+      { isCalm = false, chosen = 0, width = 0, isPhone = false, zoom = 1, takesFocus = true } = {},
+    ) {
       const isSame = shown !== null && shown.words === next?.words;
       if (shown?.pass !== next?.pass || !isSame) {
         settled.drop();
@@ -282,11 +296,11 @@ export function makeScoreToWeight(acts) {
       box.hidden = !next;
       shown = next;
       if (!next) return;
-      layAgain(next, heights, { width, isPhone }, isSame);
+      layAgain(next, heights, { width, isPhone, zoom, takesFocus }, isSame);
       if (layout.chosen !== chosen && layout.isLong) {
-        const y = layout.top + layout.row * chosen;
-        if (y < scroll.scrollTop || y + layout.row > scroll.scrollTop + layout.seen)
-          scroll.scrollTop = y - layout.seen / 2;
+        const y = layout.top + layout.row * chosen,
+          top = scroll.scrollTop / zoom;
+        if (y < top || y + layout.row > top + layout.seen) scroll.scrollTop = (y - layout.seen / 2) * zoom;
       }
       layout.chosen = chosen;
       for (const [key, { words }] of parts.rows.entries()) words[0].classList.toggle("chosen", key === chosen);
@@ -324,7 +338,7 @@ function captionOf({ rows, phase, query, title }) {
   return `“${query}”, ${title}: ${told.join("; ")}`;
 }
 
-function makeParts(svg, { rows }, { hasTerms }) {
+function makeParts(svg, { rows }, { hasTerms, row }) {
   const group = (className, ...children) => svgElement("g", { class: className }, ...children),
     text = className => svgElement("text", { class: className }),
     rect = className => svgElement("rect", { class: className });
@@ -334,9 +348,13 @@ function makeParts(svg, { rows }, { hasTerms }) {
     text: text("tick digits"),
   }));
   const rowOf = ({ terms }) => {
-    const words = [text("label"), ...(hasTerms ? [text("terms digits")] : [])],
+    const words = [text("label"), ...(hasTerms ? [text("chain digits")] : [])],
       bars = terms.map(({ value }) => rect(value < 0 ? "minus" : "plus")),
-      dot = group("dot", svgElement("circle", { r: 12, class: "ring" }), svgElement("circle", { r: 5.5 }));
+      dot = group(
+        "dot",
+        svgElement("circle", { r: Math.min(RING_PX, row / 2), class: "ring" }),
+        svgElement("circle", { r: 5.5 }),
+      );
     const made = { reach: rect("reach"), ghost: rect("ghost"), bar: rect("bar"), value: text("value digits") },
       amount = text("weight digits");
     for (const [nth, word] of words.entries()) word.setAttribute("x", String(nth * TERMS_PX.from));
