@@ -193,20 +193,11 @@ function makeController(site, templates) {
   };
 }
 
-// Notes which uploads the walkthrough needs for a moment.
-function shareUploads({ uploads = [] }) {
-  write(SHARED, { names: uploads });
-}
-
-const readResume = () => read(UNDER_WAY);
-
-function keep(parts) {
-  write(UNDER_WAY, parts);
-}
-
 const read = name => readStored(() => sessionStorage, name) ?? {};
-
 // Without session storage a talk starts and ends on the page where it is shown.
-function write(name, parts) {
-  writeStored(() => sessionStorage, name, parts);
-}
+const write = (name, parts) => writeStored(() => sessionStorage, name, parts);
+
+// Notes which uploads the walkthrough needs for a moment.
+const shareUploads = ({ uploads = [] }) => write(SHARED, { names: uploads });
+const readResume = () => read(UNDER_WAY);
+const keep = parts => write(UNDER_WAY, parts);

@@ -1,6 +1,7 @@
 // What the picture "from score to weight" shows: the rows of a query's keys, its axis, and the moments of its motion, as data.
 import { changeAt } from "../model/changes.js";
 import { short } from "../model/numeral.js";
+import { added } from "./oneWordParts.js";
 
 const MOST_TERMS = 8, // in a chain; of more the largest have a bar each, the others share one
   TERMS_ALONE = 6,
@@ -16,8 +17,6 @@ const LEAST_DOTS_PX = 110, // where scaling would leave less
 
 const OTHERS = "the other";
 
-const sumOf = numbers => numbers.reduce((sum, number) => sum + number, 0);
-
 /** The terms of a score in order, of many the largest and the sum of the others. @param {{ value: number, place?: any }[]} lines
  * @returns {{ value: number, name: string }[]} */
 export function chainOf(lines) {
@@ -26,7 +25,7 @@ export function chainOf(lines) {
     others = lines.filter(line => !alone.has(line)),
     terms = lines.filter(line => alone.has(line)).map(({ value, place }) => ({ value, name: place?.text ?? "" }));
   if (!others.length) return terms;
-  return [...terms, { value: sumOf(others.map(({ value }) => value)), name: `${OTHERS} ${others.length}` }];
+  return [...terms, { value: added(others.map(({ value }) => value)), name: `${OTHERS} ${others.length}` }];
 }
 
 /** The softmax of a row that is dragged, before the pass of it has come: `sink` is the score of no key, −Infinity without one.
@@ -35,7 +34,7 @@ export function softmaxOf(scores, sink = Number.NEGATIVE_INFINITY) {
   const largest = Math.max(sink, ...scores),
     expOf = score => (largest === Number.NEGATIVE_INFINITY ? 0 : Math.exp(score - largest)),
     exps = scores.map(expOf),
-    total = sumOf(exps) + expOf(sink) || 1;
+    total = added(exps) + expOf(sink) || 1;
   return { exps, weights: exps.map(each => each / total) };
 }
 
@@ -64,7 +63,7 @@ const baseOf = (/** @type {string} */ name) => name.replace(/_\d+$/, "");
 
 /** What the picture shows of the selected query's row, as data; null where it has no scores to show. `slots` are those of the sheet's bands.
  * On paper it is shown with all that its page has. @returns {any} */
-export function rowsOf({ pass, where, look, slots, attention, selection, source }, { isPaper = false } = {}) {
+export function rowsOf({ pass, where, look, slots, attention, selection, source, paint }, { isPaper = false } = {}) {
   if (source || look.kind !== "numbers" || look.isWorksheet) return null;
   const lines = slots.filter(
     ({ left, right, cells }) => !left && !right && cells.columns.name === "key" && cells.size[0] === 1,
@@ -104,7 +103,7 @@ export function rowsOf({ pass, where, look, slots, attention, selection, source 
       value: isHidden ? movableAt[key] : values[key],
       set,
       change: changeAt(pass, set.name, set.index),
-      before: numberBefore(pass, set.name, set.index),
+      before: paint.before(set.name, set.index),
       exp: expAt[key] ?? 0,
       weight: weightAt[key] ?? 0,
     };
@@ -138,12 +137,7 @@ function factorOf(pass, line, scores) {
   return scores[surest] ? pass.number(name, index(0, surest)) / scores[surest] : 1;
 }
 
-export const endsIn = terms => terms.map((_, nth) => sumOf(terms.slice(0, nth + 1).map(({ value }) => value)));
-
-function numberBefore(pass, name, index) {
-  const { before } = pass.document;
-  return Object.hasOwn(before, name) ? pass.with(before).number(name, index) : undefined;
-}
+export const endsIn = terms => terms.map((_, nth) => added(terms.slice(0, nth + 1).map(({ value }) => value)));
 
 // "score ÷ √4 − bias": what has been done to the scores.
 function titleOf([, ...later], stages, factor) {
@@ -178,7 +172,7 @@ export function startOf({ isScaled, phase, numbers }, target, { left, right }) {
   if (phase) return { ...target, exp: 0, norm: 0 };
   if (!isScaled) return { ...target, chain: 0 };
   const [axis] = axesOf(numbers, right - left),
-    rows = target.rows.map(row => ({ ...row, dot: row.terms.length ? sumOf(row.terms) : row.dot / numbers.factor }));
+    rows = target.rows.map(row => ({ ...row, dot: row.terms.length ? added(row.terms) : row.dot / numbers.factor }));
   return { ...target, axis, fade: 1, rows };
 }
 
@@ -215,6 +209,6 @@ export function termsText(terms) {
       .join(" ");
   const named = terms.filter(({ name }) => !name.startsWith(OTHERS)),
     largest = named.reduce((one, other) => (Math.abs(other.value) > Math.abs(one.value) ? other : one)),
-    rest = sumOf(terms.map(({ value }) => value)) - largest.value;
+    rest = added(terms.map(({ value }) => value)) - largest.value;
   return `${largest.name.replace("dimension", "dim")}: ${short(largest.value)}, rest ${short(rest)}`;
 }
