@@ -242,6 +242,8 @@ export function makeScoreToWeight(acts) {
       if (start?.isMoved) release();
       start = null;
     };
+    // Chromium heeds no touch-action inside an SVG.
+    dot.addEventListener("touchmove", event => start && event.preventDefault(), { passive: false });
     dot.onblur = () => settled.now();
     dot.onkeydown = event => {
       const by = { ArrowRight: STEP, ArrowLeft: -STEP }[event.key],
