@@ -57,9 +57,21 @@ def test_strips_are_the_weights_and_columns_add_up(opened, settings):
     sums_are(page, trace, f"heads{layer}")
 
 
-def test_heads_add_up_to_the_output(opened):
-    page = opened("?view=sheet&step=output&cell=1.2.1.1.1", heads="4")
-    sums_are(page, fitted_at({"sentence": SENTENCE, "heads": "4"}).trace, "output")
+@pytest.mark.parametrize("heads", ["1", "4"])
+def test_strips_add_up_to_the_output(opened, heads):
+    page = opened("?view=sheet&step=output&cell=1.2.1.1.1", heads=heads)
+    sums_are(page, fitted_at({"sentence": SENTENCE, "heads": heads}).trace, "output")
+
+
+def test_rows_of_w_o_are_multiplied_by_the_only_head_s_numbers(opened):
+    page = opened("?view=sheet&step=output&cell=1.2.1.1.1", heads="1")
+    trace = fitted_at({"sentence": SENTENCE, "heads": "1"}).trace
+    rows, found = trace["w_o"].value, trace["concat"].value[1]
+    for phase, factors in (("rows", np.ones(8)), ("times numbers", found)):
+        page.get_by_role("radio", name=phase).or_(page.get_by_role("button", name=phase)).click()
+        cells = collecting(page).locator(".cell[data-cell^=w_o] text")
+        expected = [short(number) for number in (factors[:, None] * rows).ravel()]
+        becomes(page, cells.all_text_contents, expected)
 
 
 @pytest.mark.parametrize("step", ["weighted-sum", "output"])

@@ -1,5 +1,5 @@
 // Collecting values: strips of cells shrink to their attention weights and slide into one stack, whose columns add up to what the
-// head collects. The same picture adds up the heads' parts of the output.
+// head collects. The same picture adds up the output, of the heads' parts or of W_O's rows.
 import { changeAt } from "../model/changes.js";
 import { digits, percent, short } from "../model/numeral.js";
 import { css, textOn } from "../dom/colour.js";
@@ -7,7 +7,7 @@ import { button, choice, h, redraw, rovingFocus, setTabStop, svgElement, write }
 import { isCalm, makeMotion } from "../dom/motion.js";
 import { drawRuns } from "../dom/runs.js";
 import { drawWays, runsOf } from "./oneWordCells.js";
-import { collectionOf, layoutOf, momentOf } from "./collection.js";
+import { collectionOf, layoutOf, momentOf, numbersIn } from "./collection.js";
 
 const MOVE_MS = 550,
   HOLD_MS = 900; // between the moves of Play
@@ -16,11 +16,13 @@ const SENTENCES = {
   values: unit => `Each strip is the value of one ${unit}, a cell for each dimension.`,
   "times weight": () => "A strip is as high as its attention weight.",
   stack: (_, kind) =>
-    kind === "parts"
-      ? "Stacked: each column adds up to one number of the output."
-      : "Stacked: each column, weight × value, adds up to one number of what the head collects.",
+    kind === "values"
+      ? "Stacked: each column, weight × value, adds up to one number of what the head collects."
+      : "Stacked: each column adds up to one number of the output.",
   stir: () => "Stirred: each column’s mean, with the weights as amounts, is what the head collects.",
   parts: () => "Each head’s part of the output is a strip.",
+  rows: () => "Each number that the head collected has a row of the output parameters.",
+  "times numbers": () => "Each row is multiplied by its number: one below zero turns its signs around.",
 };
 const MUTED = "Muted: the others keep their weights. (A mask would share its part out among them.)",
   PREVIEW = " A preview: numbers elsewhere on the page are unchanged.";
@@ -50,7 +52,7 @@ const isTarget = group => group.getAttribute("role") === "button" && !group.clas
 // The elements of a drawing with these rows and columns. press(key) is a click on a word, pick(cell) on a number.
 function buildDrawing(
   svg,
-  { rows, columns, sumCells },
+  { rows, columns, sumCells, kind },
   { letter, left, cell, isWide, stackX, small, leastDigits, label: nameWidth, weightX },
   { press, pick, addressOf },
 ) {
@@ -68,7 +70,7 @@ function buildDrawing(
   const lines = rows.map(({ key, isOthers, values, cells }) => {
     const target = svgElement("rect", { class: "target", x: -2, y: -letter, width: nameWidth, height: 2 * letter }),
       label = text(isOthers ? "soft" : "name", isOthers ? small : letter, "start", { x: 0, y: 0.35 * letter }),
-      weight = text("digits weight", small, "end", { x: weightX, y: 0.3 * letter }),
+      weight = text(kind === "values" ? "digits weight" : "digits", small, "end", { x: weightX, y: 0.3 * letter }),
       word = svgElement("g", { class: "of-strip" }, target, label, weight),
       trace = svgElement("rect", { class: "empty", x: left, width }),
       hold = svgElement("line", { class: "hold", x1: left - 0.45 * letter, x2: left - 0.45 * letter }),
@@ -134,12 +136,15 @@ function print({ lines, sums, title }, { collection, layout, pass, withoutText }
     isStacked = isStackedIn(name);
   rows.forEach((row, nth) => {
     const { word, label, weight, tag, faces } = lines[nth],
+      numbers = numbersIn(row, name),
+      isProduct = numbers !== row.values,
       { piece, fills } = strips[nth],
       size = Math.min(0.95 * letter, cell / 3.7, 0.8 * piece),
       hasDigits = !row.isMuted && name !== "stir" && size >= layout.leastDigits,
       share = percent(row.weight);
     write(label, row.name);
-    write(weight, kind === "parts" || name === "values" ? "" : row.isMuted ? "muted" : share);
+    const ofValues = name === "values" ? "" : row.isMuted ? "muted" : share;
+    write(weight, kind === "values" ? ofValues : kind === "products" ? `${short(row.factor)} ×` : "");
     write(tag, isStacked && isWide && !row.isMuted && name !== "stir" && piece >= 0.9 * letter ? row.name : "");
     word.classList.toggle("muted", row.isMuted);
     if (row.key !== null)
@@ -148,11 +153,13 @@ function print({ lines, sums, title }, { collection, layout, pass, withoutText }
     faces.forEach(({ group, rect, number }, column) => {
       number.setAttribute("font-size", Math.max(size, 1).toFixed(1));
       number.style.fill = css(textOn(fills[column]));
-      write(number, hasDigits ? short(row.values[column]) : "");
+      write(number, hasDigits ? short(numbers[column]) : "");
       rect.classList.toggle("merged", name === "stir");
       group.classList.toggle("off", row.isMuted);
       const at = row.cells?.[column];
-      if (at) group.setAttribute("aria-label", `${pass.nameOf(at.name, at.index)} = ${digits(row.values[column])}`);
+      const told = isProduct ? `, times ${short(row.factor)} = ${digits(numbers[column])}` : "";
+      if (at)
+        group.setAttribute("aria-label", `${pass.nameOf(at.name, at.index)} = ${digits(row.values[column])}${told}`);
     });
   });
   sumCells.forEach((at, nth) => {
@@ -167,7 +174,7 @@ function print({ lines, sums, title }, { collection, layout, pass, withoutText }
 }
 
 function titleOf({ kind, rows }) {
-  if (kind === "parts") return "each column’s sum";
+  if (kind !== "values") return "each column’s sum";
   const kept = rows.reduce((sum, { weight, isMuted }) => sum + (isMuted ? 0 : weight), 0);
   return 1 - kept > 1e-9
     ? `${percent(kept)} taken; the rest of the stack stays empty`
@@ -269,7 +276,7 @@ export function makeCollectValues(acts, withoutText, redrawAll) {
     redraw(controls, [phaseButtons, playButton]);
     const buttons = [...controls.querySelectorAll("button")];
     setTabStop(buttons, buttons[Math.min(phase, buttons.length - 1)]);
-    const hint = withoutText || kind === "parts" ? "" : `Click a ${unit} to mute it.`;
+    const hint = withoutText || kind !== "values" ? "" : `Click a ${unit} to mute it.`;
     write(note, rows.some(({ isMuted }) => isMuted) ? MUTED + (isPreview ? PREVIEW : "") : hint);
   };
   const mark = () => {

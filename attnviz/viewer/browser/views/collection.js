@@ -1,6 +1,7 @@
 // What a head collects, as a picture's data: a strip of cells for each word's value, as high as its attention weight, whose columns
-// add up; for several heads the strips are their parts of the output. Pure functions, and moments for dom/motion.js.
-import { isOfHeads } from "../model/axes.js";
+// add up. At the output the strips are the heads' parts, or for one head the rows of W_O times its numbers. Pure functions, and moments
+// for dom/motion.js.
+import { isOfHeads, shortNameAt } from "../model/axes.js";
 import { background } from "../dom/colour.js";
 import { added } from "./oneWordParts.js";
 
@@ -12,17 +13,22 @@ const SAME = 1e-6;
 
 const VALUES = ["values", "times weight", "stack", "stir"];
 const PARTS = ["parts", "stack"];
+const PRODUCTS = ["rows", "times numbers", "stack"]; // numbers may be below zero, so that no height can show them
 
 const upTo = length => Array.from({ length }, (_, position) => position);
 const baseOf = ({ cells }) => cells.name.replace(/_\d+$/, "");
 
-/** The strips of the step's weighted sum, or of the heads' parts of the output; null where the table says more: two passes, slopes, a
+/** The strips of the step's weighted sum, of the heads' parts of the output or of W_O's rows; null where the table says more: two passes, slopes, a
  * number that is covered, not sent yet or set so that the columns don't add up. `previews` are the addresses of weights muted here alone. */
 export function collectionOf(content, previews, most = MOST_COLUMNS) {
   const { where, look, other, source, slots } = content,
     ofStep = slots.filter(({ step }) => step.id === where.step);
   if (other || source || look.kind !== "numbers" || look.isWorksheet) return null;
-  return valuesOf(content, ofStep, previews, most) ?? partsOfHeads(content, ofStep, most);
+  return (
+    valuesOf(content, ofStep, previews, most) ??
+    partsOfHeads(content, ofStep, most) ??
+    productsOfHead(content, ofStep, most)
+  );
 }
 
 function valuesOf({ pass, look, attention, selection, slots, paint }, ofStep, previews, most) {
@@ -100,47 +106,78 @@ function together(others, columns, valueAt, unit) {
   };
 }
 
+const stripsOf = ({ cells, band }) =>
+  upTo(cells.size[0]).map(row => ({ cells, row, name: isOfHeads(cells.rows) ? cells.rows.labels[row] : band.label }));
+
 function partsOfHeads({ pass, look, slots }, ofStep, most) {
   const [parts, bias, output] = ["contributions", "b_o", "output"].map(name =>
     ofStep.find(each => baseOf(each) === name && !each.left),
   );
   if (!parts?.isThere || !output || !isOfHeads(parts.cells.rows)) return null;
-  const strips = [parts, ...(bias ? [bias] : [])].flatMap(({ cells, band }) =>
-    upTo(cells.size[0]).map(row => ({ cells, row, name: isOfHeads(cells.rows) ? cells.rows.labels[row] : band.label })),
-  );
   const beside = slots.filter(each => each !== parts && each !== bias && each !== output),
+    made = outputOf(pass, look, output, {
+      first: parts,
+      strips: [parts, bias].filter(Boolean).flatMap(stripsOf),
+      most,
+    });
+  return beside.length ? made && { ...made, kind: "parts", phases: PARTS, beside } : null;
+}
+
+// The numbers of the only head, each times its row of W_O.
+function productsOfHead({ pass, look, slots }, ofStep, most) {
+  const product = ofStep.find(each => each.left && baseOf(each) === "w_o"),
+    output = ofStep.find(each => baseOf(each) === "output" && !each.left);
+  if (!product?.isThere || !output || product.cells.size[0] > MOST_ROWS) return null;
+  const { left, cells } = product;
+  if (!look.shown(left.name, left.index(0, 0))) return null;
+  const strips = upTo(cells.size[0]).map(row => ({
+    cells,
+    row,
+    name: shortNameAt(cells.rows, row),
+    factor: pass.number(left.name, left.index(row, 0)),
+  }));
+  const beside = slots.filter(each => each.isThere && each !== product && each !== output),
+    made = outputOf(pass, look, output, { first: product, strips, most });
+  return made && { ...made, kind: "products", phases: PRODUCTS, beside };
+}
+
+// Strips, some times a `factor`, that add up to the output; null if they don't.
+function outputOf(pass, look, output, { first, strips, most }) {
+  const { name } = output.cells,
     dims = upTo(output.cells.size[1]),
-    { name } = output.cells,
-    numberOf = (cells, row, dim) => pass.number(cells.name, cells.index(row, dim));
-  const isSum = dim =>
-    Math.abs(added(strips.map(({ cells, row }) => numberOf(cells, row, dim))) - numberOf(output.cells, 0, dim)) <= SAME;
-  if (!beside.length || !dims.every(isSum) || !look.shown(parts.cells.name, parts.cells.index(0, 0))) return null;
+    numberOf = (cells, row, dim) => pass.number(cells.name, cells.index(row, dim)),
+    partOf = ({ cells, row, factor = 1 }, dim) => factor * numberOf(cells, row, dim),
+    sumIn = dim => numberOf(output.cells, 0, dim);
+  const isSum = dim => Math.abs(added(strips.map(strip => partOf(strip, dim))) - sumIn(dim)) <= SAME;
+  if (!dims.every(isSum) || !look.shown(first.cells.name, first.cells.index(0, 0))) return null;
   const selected = output.cells.positionOf(pass.indexAt(name, output.selection))?.[1],
-    sizeOf = dim => Math.max(...strips.map(({ cells, row }) => Math.abs(numberOf(cells, row, dim)))),
+    sizeOf = dim => Math.max(...strips.map(strip => Math.abs(partOf(strip, dim)))),
     columns = columnsOf(dims, sizeOf, selected, most);
   return {
-    kind: "parts",
-    phases: PARTS,
-    beside,
-    part: output.isThere ? output : parts,
-    first: parts,
-    rows: strips.map(({ cells, row, name }) => ({
-      name,
+    part: output.isThere ? output : first,
+    first,
+    rows: strips.map(strip => ({
+      name: strip.name,
       key: null,
       weight: 1 / strips.length,
+      factor: strip.factor,
       isMuted: false,
-      values: columns.map(dim => numberOf(cells, row, dim)),
-      cells: columns.map(dim => ({ name: cells.name, index: cells.index(row, dim) })),
+      values: columns.map(dim => numberOf(strip.cells, strip.row, dim)),
+      products: strip.factor === undefined ? null : columns.map(dim => partOf(strip, dim)),
+      cells: columns.map(dim => ({ name: strip.cells.name, index: strip.cells.index(strip.row, dim) })),
     })),
     columns: columns.map(dim => output.cells.columns.labels[dim]),
     more: dims.length - columns.length,
-    sums: columns.map(dim => numberOf(output.cells, 0, dim)),
+    sums: columns.map(sumIn),
     sumCells: columns.map(dim => ({ name, index: output.cells.index(0, dim) })),
     isSumShown: output.isThere && look.shown(name, output.cells.index(0, 0)),
     isPreview: false,
-    scale: { scale: "signed", limit: Math.max(parts.cells.stage.limit, output.cells.stage.limit) },
+    scale: { scale: "signed", limit: Math.max(first.cells.stage.limit, output.cells.stage.limit) },
   };
 }
+
+/** The numbers in a strip's cells in the phase of that name. */
+export const numbersIn = ({ values, products }, name) => (products && name !== "rows" ? products : values);
 
 const largest = rows => [...rows].sort((one, other) => other.weight - one.weight).slice(0, MOST_ROWS);
 
@@ -208,7 +245,7 @@ export function layoutOf({ rows, columns }, { width, height, letter, leastDigits
 export function momentOf({ kind, rows, phases, sums, scale }, phase, layout, colours) {
   const { tall, even, above, least, gap, top, left, stackX, stackY } = layout,
     name = phases[phase],
-    isEven = name === "values" || name === "parts",
+    isEven = name === "values" || kind !== "values",
     isStacked = name === "stack" || name === "stir",
     whole = Math.max(1, added(rows.map(({ weight }) => weight))),
     kept = added(rows.map(({ weight, isMuted }) => (isMuted ? 0 : weight)));
@@ -216,10 +253,11 @@ export function momentOf({ kind, rows, phases, sums, scale }, phase, layout, col
     stirred = name === "stir" ? sums.map(colourOf) : null;
   let y = top,
     piled = stackY;
-  const strips = rows.map(({ weight, isMuted, values }) => {
-    const own = (weight * tall) / whole,
-      height = isEven ? even : kind === "parts" ? even : own,
-      space = isEven || kind === "parts" ? even : Math.max(least, own),
+  const strips = rows.map(row => {
+    const { weight, isMuted } = row,
+      own = (weight * tall) / whole,
+      height = isEven ? even : own,
+      space = isEven ? even : Math.max(least, own),
       there = isMuted ? 0 : 1,
       piece = stirred && kept ? (own * there * whole) / kept : own;
     const start = y + above + (space - height) / 2;
@@ -231,11 +269,11 @@ export function momentOf({ kind, rows, phases, sums, scale }, phase, layout, col
       at: isStacked ? piled : start,
       piece: isStacked ? piece : height,
       there,
-      fills: values.map((value, nth) => stirred?.[nth] ?? colourOf(value)),
+      fills: numbersIn(row, name).map((value, nth) => stirred?.[nth] ?? colourOf(value)),
     };
     y += above + space + gap;
     piled += piece * there;
     return strip;
   });
-  return { strips, stackY, tall, stacked: Number(isStacked), weighed: Number(!isEven && kind === "values") };
+  return { strips, stackY, tall, stacked: Number(isStacked), weighed: Number(!isEven) };
 }

@@ -218,6 +218,8 @@ export function makeOneWord(tools, withoutText = false) {
     return parts;
   };
   const drawTable = (content, frame, parts, taken) => {
+    table.element.hidden = !parts.length; // the picture shows all
+    if (!parts.length) return strip.update(content, null, 0);
     const { pass, where, source, paint } = content,
       word = pass.document.words.query[where.cell.query],
       about = stepAt(pass, where).page.startsWith("words") ? "its attention" : "what it becomes",
