@@ -12,7 +12,7 @@ BOXES = [
     ".way > button, .way .end > *, .toolbar > button, .whole .stage-of",
 ]
 """What counts as far as its box does."""
-SCROLLERS = ".sheet, .picture, .board, .step-text, .main, .panel, .reply, .whole"
+SCROLLERS = ".sheet, .picture, .matrices, .step-text, .main, .panel, .reply, .whole"
 """What may hold no more than it shows."""
 
 _MEASURED = in_page("out_of_sight.js")

@@ -193,7 +193,7 @@ def test_all_words_have_digits_that_can_be_read_and_are_scrolled_to_the_side(ope
     page = opened("?view=matrices&step=softmax", model="who-is-it")
     resized(page, 390, 844)
     becomes(page, lambda: min(digits_sizes(page), default=0) >= 10, True)
-    board = page.locator(".board")
+    board = page.locator(".matrices")
     assert board.evaluate("(each) => each.scrollWidth > each.clientWidth")
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
 

@@ -231,7 +231,7 @@ def test_phone_moment_starts_at_the_top(taught):
     page.get_by_role("button", name="dimension 1").click()
     picture = page.locator(".lesson-picture")
     expect(verdict(page)).to_be_in_viewport()
-    beyond = "each => [each, each.querySelector('.board')].map(box => box.scrollHeight - box.clientHeight)"
+    beyond = "each => [each, each.querySelector('.matrices')].map(box => box.scrollHeight - box.clientHeight)"
     assert max(picture.evaluate(beyond)) <= 1
     assert page.evaluate("scrollY") > 100
     page.get_by_role("button", name="Next").click()

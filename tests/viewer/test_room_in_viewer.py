@@ -84,8 +84,8 @@ def test_matrices_keep_digits_in_a_small_window(opened, step):
     place = {"step": step, "view": "matrices", "cell": "1.8.8.1.1"}  # the last one, for which some are scrolled
     page = at_size(opened, 1024, 768, **place, sentence=f"{SENTENCE} and slept", mask="causal")
     becomes(page, lambda: min(digits_sizes(page)) >= 9, True)
-    assert page.locator(".board").evaluate(_OVERFLOW) <= 1
-    top, bottom = edges(page.locator(".board"))
+    assert page.locator(".matrices").evaluate(_OVERFLOW) <= 1
+    top, bottom = edges(page.locator(".matrices"))
     assert all(top <= edge <= bottom for edge in edges(page.locator(".frame.focus").first)), "the cell in focus is seen"
 
 
@@ -357,3 +357,16 @@ def test_colour_scale_reaches_the_largest_weight():
     reached = [limits(trace, steps_of(trace))["attention"] for trace in (small, large)]
     assert small["attention"].value.max() < 0.3 < large["attention"].value.max()
     assert reached == [small["attention"].value.max(), 1.0]
+
+
+@pytest.mark.parametrize("n", [20, 64])
+@pytest.mark.parametrize(("width", "height"), [(1366, 768), (390, 844)])
+def test_matrices_of_long_sentences_scroll_and_stay_legible(opened, n, width, height):
+    words = " ".join(["the cat sat on"] * (n // 4))
+    page = at_size(opened, width, height, sentence=words, step="softmax", view="matrices")
+    size = "(box) => [box.clientWidth, box.clientHeight]"
+    cells = page.locator(".matrix .cells").last
+    becomes(page, lambda: min(cells.evaluate(size)) >= 18 * n, True)
+    assert page.locator(".matrices").evaluate("(box) => box.scrollWidth + box.scrollHeight > innerHeight")
+    for column in page.locator(".readout .line").all():
+        assert column.locator("li").count() in (n, 4)

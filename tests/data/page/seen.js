@@ -5,7 +5,7 @@
   return {
     place: text(".way .place"), heading: text(".step-text h2"), address: location.search,
     grids: grids.map((grid) => [...grid.querySelectorAll("[data-row]")].map((cell) => cell.textContent)),
-    isWhole: [...viewer.querySelectorAll(".board")].every((board) => board.scrollHeight === board.clientHeight),
+    isWhole: [...viewer.querySelectorAll(".matrices")].every((board) => board.scrollHeight === board.clientHeight),
     sheet: [...viewer.querySelectorAll(".sheet:not([hidden]) [data-cell^=scaled]")].map((cell) => cell.firstChild.data),
     settings: viewer.querySelector(".settings").checkVisibility({ visibilityProperty: true }),
   };

@@ -4,7 +4,7 @@ import { flattened, isHeaded, unflattened } from "../model/axes.js";
 export const APART = 18; // pixels between the matrices and what is beside them
 const NARROW = 820; // pixels, as in the styles: a page that is not wider grows downwards
 const SMALL = 1200; // pixels: in one that is not wider, matrices may be scrolled
-const SCROLLBAR = 16;
+export const SCROLLBAR = 16;
 
 /** Returns a function that gives the space for a step's matrices: remembered, because measuring costs a layout. draw() is called as it changes.
  * @param {any} box @param {any} bars @param {any} legend @param {() => void} draw @returns {(step: unknown) => Space} */

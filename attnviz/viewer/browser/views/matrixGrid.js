@@ -1,9 +1,10 @@
 // The board: a step's matrices, laid out as in the product that they are part of.
+import { hasWords } from "../model/axes.js";
 import { plain } from "../model/latex.js";
 import { short } from "../model/numeral.js";
 import { focusOf } from "../model/state.js";
 import { h, memoLast } from "../dom/element.js";
-import { APART, fit } from "../fit/fit.js";
+import { APART, fit, SCROLLBAR, scrolled } from "../fit/fit.js";
 import { makeMatrix, rectangles } from "./matrix.js";
 import { makeNumberLists } from "./numberLists.js";
 import { bandOf, scaleOf, slicesIn } from "./slice.js";
@@ -115,15 +116,21 @@ function textWidth(text, family) {
 
 const READOUT_WIDTH = 0.42, // of the space
   LINE_PX = 108; // that a line of the readout is wide
-const MOST_FITTED = 16; // layouts that are tried for a picture, and those of the one before
-const NEAR = 24; // pixels around a cell that is scrolled to
+const MOST_FITTED = 64; // layouts that are tried for a picture, and those of the one before
+const LEGIBLE_PX = 18, // a cell without digits
+  WIDER = [1, 1.2, 1.5, 2, 3, 4], // than the space
+  HIGHER = [1, 1.5, 2, 3, 4, 6, 9, 14],
+  NO_DIGITS = 99; // a size of digits that fits nowhere
+const NEAR = 24, // pixels around a cell that is scrolled to
+  ABOVE = 110; // it, with the names of its columns
 const SMALLEST_ON_PAPER = 9.4; // pixels: 7 points
 
 // `acts` are point(slice, position or null) and pick(slice, position).
 export function makeMatrixGrid(acts, bars) {
   const readout = makeNumberLists(acts),
     matrices = makeMatrices(acts),
-    board = h("div", { class: "board" }, matrices.element, readout.element, bars);
+    scroller = h("div", { class: "matrices" }, matrices.element),
+    board = h("div", { class: "board" }, scroller, readout.element, bars);
   const fitted = memoLast(([pictures, space, options]) => fit(pictures, space, options), MOST_FITTED); // other numbers mostly take as much space
   return {
     element: board,
@@ -138,13 +145,16 @@ export function makeMatrixGrid(acts, bars) {
     },
     hasDigits: (pictures, space, paintOf, present) =>
       fitted([blocksIn(pictures, paintOf), space, optionsOf(space, present)]).written,
-    // Scrolls no further than it takes to see the cell in focus.
+    // Scrolls to the cell in focus where it isn't seen, with as much as there is room for of what is below it.
     showFocus() {
-      const cell = board.querySelector(".frame.focus")?.getBoundingClientRect(),
-        { top, bottom, left, right } = board.getBoundingClientRect();
+      const frame = board.querySelector(".frame.focus"),
+        cell = frame?.getBoundingClientRect(),
+        { top, bottom, left, right } = scroller.getBoundingClientRect();
       if (!cell) return;
-      board.scrollTop += Math.max(0, cell.bottom + NEAR - bottom) + Math.min(0, cell.top - NEAR - top);
-      board.scrollLeft += Math.max(0, cell.right + NEAR - right) + Math.min(0, cell.left - NEAR - left);
+      const end = frame.closest(".matrix").getBoundingClientRect().bottom,
+        down = Math.max(cell.bottom + NEAR, Math.min(end, cell.top - ABOVE - top + bottom)) - bottom;
+      scroller.scrollTop += cell.bottom + NEAR > bottom ? down : Math.min(0, cell.top - NEAR - top);
+      scroller.scrollLeft += Math.max(0, cell.right + NEAR - right) + Math.min(0, cell.left - NEAR - left);
     },
     // Draws pictures, and numbers beside them if they have no digits. `paintOf` returns what a slice is painted with.
     draw(pictures, space, paintOf, { pass, where }) {
@@ -158,11 +168,15 @@ export function makeMatrixGrid(acts, bars) {
       else {
         const most = Math.floor((READOUT_WIDTH * space.width) / LINE_PX);
         readout.update(slices, { pass, paintOf }, focusOf(pass, where), most);
-        layout = fitted([blocks, { ...space, ...spaceBeside(readout, space) }, options]);
+        const beside = { ...space, ...spaceBeside(readout, space) },
+          isScrollable = !space.isPaper && !where.present && slices.some(isOfManyWords);
+        layout = fitted([blocks, beside, options]);
+        if (isScrollable)
+          layout = legible(layout, beside, each => fitted([blocks, each, { ...options, smallest: NO_DIGITS }]));
       }
       const positions = layout.pictures.flat(2).filter(Boolean);
       matrices.draw(slices, positions, layout, paintOf);
-      return { cell: layout.cell, positions };
+      return { cell: layout.cell, positions, isScrolled: Math.min(...layout.cell) >= LEGIBLE_PX };
     },
   };
 }
@@ -172,6 +186,23 @@ const blocksIn = (pictures, paintOf) =>
     turns,
     grid: grid.map(row => row.map(slice => slice && blockOf(slice, paintOf(slice)))),
   }));
+
+const MANY_WORDS = 16; // more are scrolled rather than shrunk
+
+const isOfManyWords = ({ rows, columns }) =>
+  [rows, columns].some(axis => hasWords(axis) && axis.name !== "answer" && axis.labels.length > MANY_WORDS);
+
+// A layout, or one of a larger space, scrolled downwards if that will do, where its cells without digits are too small.
+function legible(layout, space, layoutIn) {
+  const isLegible = ({ cell }) => Math.min(...cell) >= LEGIBLE_PX;
+  if (isLegible(layout)) return layout;
+  for (const wider of WIDER)
+    for (const higher of HIGHER) {
+      const larger = layoutIn({ ...scrolled(space, higher), width: wider * (space.width - SCROLLBAR) });
+      if (isLegible(larger)) return larger;
+    }
+  return layout; // so many are seen as a whole alone
+}
 
 // The space that a readout leaves; on paper it is below the matrices, because its lists can't be scrolled there.
 function spaceBeside(readout, space) {

@@ -50,14 +50,17 @@ function makeHeader(part, { partIndex, isFirst, width }, acts) {
       const { columns: axis } = part.cells,
         isOneSentence = axis.name === "key" && pass.document.words.shared;
       if (missing) write(about, present ? `${missing} more` : `the largest; ${missing} more`);
-      else if (part.left && axis.name === "key") write(about, "query"); // over its column
+      else if (part.left) write(about, part.left.stage.one); // over its column
       columns = part.columns;
       for (const [nth, name] of names.entries()) {
         const column = columns[nth],
-          both = part.names?.[nth]; // A's word and B's
-        write(name.firstChild, both ?? axis.labels[column] ?? "");
+          both = part.names?.[nth], // A's word and B's
+          label = axis.labels[column] ?? "",
+          isNamed = part.left && !missing && nth === 0 && !hasWords(axis); // the corner names another column
+        write(name.firstChild, both ?? (isNamed ? `${axis.name === "neuron" ? "neuron" : "dim"} ${label}` : label));
         if (!hasWords(axis)) name.ariaLabel = shortNameAt(axis, column).replace("dim ", "dimension "); // what it counts stands in another cell
         name.firstChild.disabled = !isSelectable;
+        name.classList.toggle("noun", Boolean(isNamed));
         name.classList.toggle("both", both !== undefined && both !== axis.labels[column]);
         name.classList.toggle("chosen", isSelectable && cell[axis.name] === column);
         name.classList.toggle("of-answers", axis.name === "answer");
@@ -94,7 +97,8 @@ function makeLine(part, { partIndex, nth, height, width }, acts) {
   const sentence = h("td", { class: "said", rowSpan: height }),
     label = h("th", { class: isPlace ? "label place" : "label", scope: "row" }),
     sum = h("td", { class: "sum" });
-  const spareEnd = band.cells.sums ? [sum] : before ? [label] : blanks(1), // a label that has no room before its row
+  const labelAfter = before && !endCells.length && !band.cells.sums ? [label] : [], // it has no room before its row
+    spareEnd = band.cells.sums ? [sum] : blanks(1 - labelAfter.length),
     end = endCells.length ? endCells.map(each => each.element) : spareEnd;
   const is = {
     first: isFirst,
@@ -115,7 +119,8 @@ function makeLine(part, { partIndex, nth, height, width }, acts) {
     before?.element ?? label,
     ...bodyCells.map(each => each.element),
     ...(rest ? [rest.element] : []),
-    ...blanks(width + 1 - bodyCells.length - (rest ? 1 : 0) - end.length),
+    ...labelAfter,
+    ...blanks(width + 1 - bodyCells.length - (rest ? 1 : 0) - end.length - labelAfter.length),
     ...end,
   );
   const all = [...(before ? [before] : []), ...bodyCells, ...endCells];

@@ -139,7 +139,6 @@ function hasHidden(name, { pass }) {
   return hiddenBy !== "" && pass.numbers(hiddenBy).includes(-Infinity);
 }
 
-const LEAST_BESIDE_BARS = 450; // pixels that matrices need without digits, too
 const HIGHER = [1.5, 2, 2.5, 3]; // than the space in a small window, whose matrices are scrolled rather than left without digits
 const WIDER = [1.25, 1.5, 2, 3, 4]; // the same on a phone, to the side
 
@@ -186,13 +185,8 @@ export function makePicture(tools, brush = NO_BRUSH) {
   const findSpace = (measure, hasDigits, { present }) => {
     let space = measure();
     if (!bars.element.hidden && !space.isPaper && !space.isNarrow && !hasDigits(space)) {
-      const isCramped = space.width < LEAST_BESIDE_BARS;
-      bars.element.hidden = true; // its numbers stand in the matrices, which have digits for it
+      bars.element.hidden = true; // its numbers stand in the matrices, or in the lists beside them
       space = measure();
-      if (!isCramped && !hasDigits(space)) {
-        bars.element.hidden = false;
-        space = measure();
-      }
     }
     if (space.isNarrow && !present && !hasDigits(space))
       return WIDER.map(times => widened(space, times)).find(hasDigits) ?? space;
@@ -241,19 +235,19 @@ export function makePicture(tools, brush = NO_BRUSH) {
         pictures = withFewerPositions(pass, where.cell, picturesFor, all => board.fits(all, space, paintOf));
       slices = slicesIn(pictures);
       board.make(pictures);
-      const { cell, positions } = board.draw(pictures, space, paintOf, { pass, where }),
+      const { cell, positions, isScrolled } = board.draw(pictures, space, paintOf, { pass, where }),
         height = cell[1] * slices[0].size[0];
       if (isCornered) setCorner(around, space.top, positions[0], height);
-      return { space, bottom: positions[0].y + height };
+      return { isScrolled: isScrolled || space.isScrolled, bottom: positions[0].y + height, space };
     };
-    let { space, bottom } = layOut();
-    if (isCornered && !where.present && isTooLow([entries, [space, bottom, document.fonts.status]])) {
+    let { space, bottom, isScrolled } = layOut();
+    if (isCornered && !where.present && (isScrolled || isTooLow([entries, [space, bottom, document.fonts.status]]))) {
       legend.classList.remove("in-corner");
-      ({ space, bottom } = layOut());
+      ({ space, bottom, isScrolled } = layOut());
     }
     if (where.present) foldTerms(around);
     mark();
-    if (space.isScrolled) board.showFocus();
+    if (isScrolled) board.showFocus();
     // Its letters, if they load later, have other widths. `fonts.ready` isn't the sign: in WebKit it comes while fonts load.
     const letters = space.family && `1em ${space.family}`; // a picture that has left the page has none
     if (letters && !document.fonts.check(letters)) document.fonts.load(letters).then(draw);
