@@ -480,8 +480,6 @@ class Reader:
         keys = self.way.queries if self.way.keys is None else self.way.keys
         if sheet["sentence"] not in (None, keys):
             yield f"the sentence over the sheet is {sheet['sentence']}"
-        if self.way.keys is not None and sheet["arcs"]:
-            yield f"arcs {sheet['arcs']} over the sheet lead to words of keys"
 
     def of_number(self, trace, name, index, text):
         expected = written(trace[name].value[index])

@@ -45,7 +45,6 @@ function readSheet(sheet) {
     lines: readLines(sheet.querySelector("table")),
     hand: sheet.querySelectorAll("table.rows").map(rowsOf),
     sentence: isSeen(sentence) ? textsOf(sentence.querySelectorAll("button")) : null,
-    arcs: sheet.querySelectorAll(".arcs g").map(each => each.dataset.arc),
   };
 }
 

@@ -1,4 +1,4 @@
-"""Arcs in the viewer: those of two layers in one picture, and those above the words of the sheet."""
+"""Arcs in the viewer: those of two layers in one picture."""
 
 import pytest
 from alone import number
@@ -8,9 +8,6 @@ from page import SENTENCE
 from passes import TRACES
 from sight import rectangles
 from tab import becomes, expect, parameters, resized
-
-from attnviz.core.attention import trace_of
-from attnviz.core.settings import Settings
 
 pytestmark = pytest.mark.browser
 
@@ -22,14 +19,6 @@ THICKEST, LEAST, LITTLE = 13, 0.02, 0.01
 _DRAWN = """(all) => all.map(({ dataset, firstChild: { style, classList } }) => {
   const kind = ["lit", "faint"].find((each) => classList.contains(each)) ?? "";
   return [dataset.arc, parseFloat(style.getPropertyValue("--thick")), kind];
-})"""
-_ENDS = """(all) => all.map((arc) => {
-  const end = arc.getPointAtLength(arc.getTotalLength());
-  return [arc.parentNode.dataset.arc, end.x + arc.ownerSVGElement.getBoundingClientRect().x];
-})"""
-_MIDDLES = """(all) => all.map((each) => {
-  const { x, width } = each.getBoundingClientRect();
-  return x + width / 2;
 })"""
 
 
@@ -202,31 +191,3 @@ def test_layers_without_purpose_are_numbered(opened):
     page = opened()
     assert page.locator(".thread .purpose:visible").count() == page.locator(BELOW).locator("g").count() == 0
     assert page.locator(ABOVE).locator("g").count() == len(SENTENCE.split())
-
-
-def sheet(opened, size, step, **address):
-    page = opened(f"?view=sheet&step={step}{'&present=1' if address.pop('present', False) else ''}", **address)
-    page.add_style_tag(content=f".viewer {{ height: {size[1]}px !important }}")
-    resized(page, *size)
-    return page
-
-
-def test_sheet_arcs_show_the_attention_weights(opened):
-    size, strip = (1920, 1080), ".sheet .arcs"
-    page = sheet(opened, size, "softmax")
-    expect(page.locator(strip)).to_be_hidden()  # the bars of these weights have its place
-    page = sheet(opened, size, "weighted-sum")
-    becomes(page, lambda: page.locator(strip).bounding_box() is not None, True)
-    assert page.locator(strip).bounding_box()["height"] >= 56
-    shares = trace_of(Settings(SENTENCE))["attention"].value[0]
-    (asking,) = {query for query, _ in drawn(page, strip)}
-    assert {arc: width for arc, (width, _) in drawn(page, strip).items()} == {
-        (asking, key): thick(share) for key, share in enumerate(shares[asking]) if share >= LITTLE
-    }
-    middles = page.locator(".sheet tr.names th").evaluate_all(_MIDDLES)
-    for arc, end in page.locator(f"{strip} .arc").evaluate_all(_ENDS):
-        _, key = arc_of(arc)
-        assert end == pytest.approx(middles[key], abs=1 if key != asking else 12)
-    page.locator(f'{strip} [data-arc="{asking}-0"] .target').dispatch_event("click")
-    assert number(page).startswith("attention[head 1, ")
-    assert parameters(page)["step"] == "weighted-sum"

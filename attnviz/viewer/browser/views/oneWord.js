@@ -1,11 +1,9 @@
 // The One word view: every column a word, from the query through scores and attention weights to the output.
-import { isMuted } from "../model/changes.js";
 import { percent } from "../model/numeral.js";
 import { focusOf, isSheet, sourceAt, stepAt } from "../model/state.js";
 import { background, css, textOn } from "../dom/colour.js";
-import { h, redraw, rovingFocus, setTabStop, svgElement, write } from "../dom/element.js";
+import { h, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { makeNumberInput } from "../dom/numberInput.js";
-import { arcsOf, drawArcs } from "./arcs.js";
 import { makeCollectValues } from "./collectValues.js";
 import { MOST_COLUMNS } from "./collection.js";
 import { cacheNoteAt, drawSentences, showsProducts } from "./oneWordCells.js";
@@ -52,26 +50,6 @@ function makeWholeSentence(choose) {
         word.setAttribute("aria-pressed", columns.includes(key));
       }
       setTabStop(words, words[cell.key]);
-    },
-  };
-}
-
-// The arcs over the columns of `header`; hidden if `height` is 0. Its space is kept before the attention weights are shown.
-function makeArcStrip(tools) {
-  const svg = svgElement("svg", { class: "arcs", "aria-hidden": "true" });
-  return {
-    element: svg,
-    update({ pass, where: { cell }, look, attention }, header, height) {
-      svg.toggleAttribute("hidden", !height);
-      const words = height ? header.middles(svg) : [],
-        { limit: most } = pass.stages.get(attention),
-        muted = isMuted(pass, attention, cell.head),
-        indexOf = arc => pass.indexAt(attention, { ...cell, ...arc });
-      const positions = { from: words, to: words, height, side: "above", most, isMuted: muted };
-      drawArcs(svg, positions, height ? arcsOf(pass, look, attention, cell) : [], {
-        pick: ({ key }) => tools.pick(attention, indexOf({ key })),
-        point: arc => tools.point(attention, arc && indexOf(arc)),
-      });
     },
   };
 }
@@ -153,8 +131,7 @@ export function makeOneWord(tools, withoutText = false) {
     chosenWords = [...chosenWords.filter(each => each !== key), key];
     tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
   });
-  const strip = makeArcStrip(tools),
-    scoreToWeight = makeScorePictures(acts),
+  const scoreToWeight = makeScorePictures(acts),
     table = makeOneWordTable(acts),
     phone = makePhoneView(acts),
     collecting = makeCollectValues(acts, withoutText, () => draw()),
@@ -164,7 +141,6 @@ export function makeOneWord(tools, withoutText = false) {
     { class: "sheet", "aria-label": "The sheet", hidden: true },
     sentence.element,
     ...(withoutText ? [] : [caption]),
-    strip.element,
     scoreToWeight.element,
     table.element,
     inPlace.element,
@@ -219,27 +195,25 @@ export function makeOneWord(tools, withoutText = false) {
   };
   const drawTable = (content, frame, parts, taken) => {
     table.element.hidden = !parts.length; // the picture shows all
-    if (!parts.length) return strip.update(content, null, 0);
+    if (!parts.length) return;
     const { pass, where, source, paint } = content,
       word = pass.document.words.query[where.cell.query],
       about = stepAt(pass, where).page.startsWith("words") ? "its attention" : "what it becomes",
       focus = focusOf(pass, where);
     table.element.hidden = Boolean(content.isAlone);
-    if (content.isAlone) return strip.update(content, null, 0);
+    if (content.isAlone) return;
     table.update(parts, paint, {
       label: `${word}: ${about}`,
       hasCacheLine: cacheNoteAt(pass, where) !== null && !source,
     });
-    const height = setSizes(box, {
+    setSizes(box, {
       ...frame,
       lines: table.lines(),
       parts: parts.length,
       columns: widthOf(parts),
       multiplies: parts.some(showsProducts),
-      wanted: scoreToWeight.element.hidden && hasArcs(content, frame, parts),
       above: taken,
     });
-    strip.update(content, table.lines()[0], height);
     table.setTabStop(pass.address(focus.name, focus.index));
     mark(focus);
     awaitLetters(box, draw);
@@ -294,12 +268,4 @@ const heightOf = element => (element.hidden || !element.childElementCount ? 0 : 
 function marked(pass, name, index) {
   const sources = pass.cellsOf(name, index).map(each => pass.address(each.name, each.index));
   return [pass.address(name, index), new Set(sources)];
-}
-
-// Whether arcs are drawn: every word has a column and, on paper, the attention weights are shown.
-function hasArcs({ pass, look, source, attention, selection }, { isPaper }, parts) {
-  const isOfWords = pass.document.words.shared && parts[0].cells.columns.name === "key",
-    isWhole = !parts.some(({ rest }) => rest.length),
-    areShown = !isPaper || look.shown(attention, pass.indexAt(attention, selection));
-  return !source && isOfWords && isWhole && areShown;
 }

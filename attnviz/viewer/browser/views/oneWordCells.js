@@ -1,7 +1,7 @@
 // What stands in the cells and sentences of the One word view, on a wide screen and on a phone.
 import { noteOn, setInSlot } from "../model/changes.js";
 import { digits, fraction, short } from "../model/numeral.js";
-import { background, css, mixed, textOn } from "../dom/colour.js";
+import { background, css, textOn } from "../dom/colour.js";
 import { button, h } from "../dom/element.js";
 import { drawRuns, runsAt } from "../dom/runs.js";
 import { added, endsOf, factorsAt, isShownBy, productAt, selectedPlace, sumOfProducts } from "./oneWordParts.js";
@@ -11,7 +11,6 @@ import { faceAt, isHidden } from "./slice.js";
 const TO_COME = { kind: "to-come", text: "" };
 const HIDDEN_TO_COME = { kind: "to-come hidden", text: "" };
 export const NOTHING = { kind: "blank", text: "" };
-const FAINTEST = 0.12; // of a value's colour, where its attention weight is 0
 
 // The row model: the faces of a part's row, of the row that the others share if `row` is null. `cellsAt` are those under the columns,
 // `leftAt` stands before them, `restAt` is the one of all words without a column, `endsAt` are those at the right.
@@ -42,10 +41,7 @@ const labelled = ({ side, band }, face) =>
 function cellAt(part, paint, row, column) {
   if (!part.isThere) return TO_COME;
   if (part.band.array) return { ...arrayAt(part, paint, column), apart: Boolean(part.apart?.has(column)) };
-  const face = numberAt(part.cells, paint, row, column);
-  if (part.right?.columns.name !== "" || face.kind !== "number" || !areWeightsShown(part, paint)) return face;
-  const value = paint.look.pass.number(part.cells.name, part.cells.index(row, column));
-  return { ...face, ...asStrongAs(factorsAt(paint.pass, part, row, column)[0], value, part, paint) };
+  return numberAt(part.cells, paint, row, column);
 }
 
 /** A number of the pass, and its value before any was set by hand. @returns {any} a face */
@@ -92,13 +88,6 @@ export function isMarked(part, paint) {
 const areWeightsShown = ({ attention, selection }, { look, pass }) =>
   look.shown(attention, pass.indexAt(attention, selection));
 
-// The colour of a value, as strong as its attention weight.
-function asStrongAs(weight, value, { cells, attention, selection }, { pass, colours }) {
-  const most = Math.max(...pass.row(attention, pass.indexAt(attention, selection))) || 1,
-    strength = FAINTEST + (1 - FAINTEST) * Math.min(1, Math.max(0, weight / most));
-  return coloured(mixed(background(value, cells.stage, colours), colours.page, strength));
-}
-
 // The products of all rows that share one line.
 function othersAt(part, { pass, look }, columns) {
   if (!part.isThere || !part.left) return NOTHING;
@@ -138,9 +127,8 @@ export function restAt(part, paint, row) {
     const weights = rest.map(column => factorsAt(pass, part, row, column)[0]),
       weight = added(weights);
     if (!weight) return { kind: "together", text: "–", label: `${words} have no share` };
-    const mean = added(numbers.map((number, nth) => number * weights[nth])) / weight,
-      colour = areWeightsShown(part, paint) ? asStrongAs(weight, mean, part, paint) : {};
-    return { ...together("weighted by their shares, on average", mean), ...colour };
+    const mean = added(numbers.map((number, nth) => number * weights[nth])) / weight;
+    return together("weighted by their shares, on average", mean);
   }
   const [low, high] = [Math.min(...numbers), Math.max(...numbers)],
     text = low === high ? short(low) : `${short(low)} to ${short(high)}`;

@@ -120,7 +120,7 @@ function hasRoomFor(part, together, parts) {
 function drawList(parts, isFirst, view) {
   const collected = parts.find(({ right }) => right),
     lines = parts.filter(part => part !== collected);
-  const words = drawWords(lines, collected, isFirst, view);
+  const words = drawWords(lines, isFirst, view);
   return collected?.isThere ? [words, drawResult(collected, view)] : [words];
 }
 
@@ -195,8 +195,8 @@ function rangeOf(labels) {
   return isRow && labels.length > 1 ? `${labels[0]}–${labels.at(-1)}` : labels.join(", ");
 }
 
-// `parts` are the bands of a list: the words in its rows, the parts in its columns. `collected` is the band of their values, if any.
-function drawWords(parts, collected, isFirst, view) {
+// `parts` are the bands of a list: the words in its rows, the parts in its columns.
+function drawWords(parts, isFirst, view) {
   const { paint, acts } = view,
     { pass, where } = paint,
     { columns: axis } = parts[0].cells;
@@ -215,7 +215,7 @@ function drawWords(parts, collected, isFirst, view) {
     const cells = strip ? [strips[nth]] : ids.map((id, column) => drawCell(faces[column]?.[nth], id, view));
     const line = [drawWord(axis, position, paint, acts), ...cells];
     if (!face?.cell) return [line];
-    return [line, drawOpened(shown.length + 1, drawWorkings(shown[open], face, view, collected))];
+    return [line, drawOpened(shown.length + 1, drawWorkings(shown[open], face, view))];
   });
   if (strip) rows.unshift(drawQuery(strip, shown.length, paint));
   else if (parts[0].rest.length) rows.push(drawRest(shown, paint));
@@ -378,12 +378,11 @@ function drawCell(face, id, { paint, tap, isOpen }) {
 
 const drawOpened = (width, workings) => h("tr", { class: "opened" }, h("td", { colSpan: width }, workings));
 
-// How a number was computed; of an attention weight also what it does to the value in `collected`, the band of the values.
-function drawWorkings({ band: { array } }, { cell: { name, index } }, { paint, acts }, collected) {
+// How a number was computed.
+function drawWorkings({ band: { array } }, { cell: { name, index } }, { paint, acts }) {
   const { pass, where, look } = paint,
     terms = pass.terms(name, index),
-    number = pass.number(name, index),
-    isWeight = collected && !array && pass.stages.get(name).scale === "share";
+    number = pass.number(name, index);
   const story = array ? [] : drawStory(pass.story(name, index, where.cell)),
     areProducts = terms && !array && isProduct(terms),
     sum = text => h("p", { class: "sum" }, text);
@@ -399,7 +398,6 @@ function drawWorkings({ band: { array } }, { cell: { name, index } }, { paint, a
     { class: "workings" },
     ...(array ? [] : drawBothValues(pass, where, look, { name, index })),
     ...(areProducts ? [drawTerms(), ...story] : [...story, drawTerms()]),
-    ...(isWeight ? [drawValue(pass, collected, number, where.cell)] : []),
     ...(acts.ask ? [drawQuestions(acts)] : []),
   );
 }
@@ -429,14 +427,6 @@ function drawProducts(pass, { lines }, total) {
     ]);
   if (others.length) rows.push([`other ${others.length}`, "", "", digits(added(others.map(({ value }) => value)))]);
   return tableOf([runsOver, ...factors, "product"], rows, ["sum", "", "", digits(total)]);
-}
-
-function drawValue(pass, { cells }, weight, { key }) {
-  const rows = cells.rows.labels.map((label, row) => {
-    const value = pass.number(cells.name, cells.index(row, key));
-    return [label, digits(weight), digits(value), digits(weight * value)];
-  });
-  return tableOf(["dimension", { one: "share" }, cells.stage, "product"], rows);
 }
 
 // `names` are texts, or stages with the name of one of their vectors.

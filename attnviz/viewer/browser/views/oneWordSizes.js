@@ -32,7 +32,6 @@ const GAP_PX = 5,
   SPACING_PX = 1; // before a part, and between two lines (sheet.css)
 const TALK = { label: 10.5, end: 9, line: 1.31, lowest: 1.15 }; // in the smallest letters of a talk: before a row and at its end, in digits; how high a line is, and how low where labels take two rows
 const PRODUCT = 8; // signs of "1.00 × 2.00 = 2.00" and of its minuses that are no numbers
-const STRIP = { least: 56, most: 7 }; // of arcs above the words: pixels, and lines of text
 const SENTENCE = { line: 0.6, most: 0.95, least: 13 }; // the letters of sentences: of a line, and of the page's; pixels, before lines are less high
 
 // The columns that fit beside `others` (see setSizes). In a talk space is kept for products, so that no column disappears when they come.
@@ -71,9 +70,8 @@ function heightOf(lines) {
 // `names` name have, and how `wide` a digit is in its font; `above` them pixels are taken. `least` is how large letters are at
 // least in a talk, 0 in none; there sentences stand above, and only what `multiplies` has room beside. The sizes are set as
 // properties of the styles (sheet.css). Sentences may still need more room than their rows: then they become smaller, the lines
-// less high, and sentences smaller again. Returns how high a strip above the lines is: 0 where it isn't `wanted`, or where they have no
-// room to spare without smaller letters.
-export function setSizes(box, { extent, lines, parts, columns, letters, wanted, ...options }) {
+// less high, and sentences smaller again.
+export function setSizes(box, { extent, lines, parts, columns, letters, ...options }) {
   const { least = 0, multiplies = false, isPaper = false, withoutText = false, above = 0 } = options,
     { own } = letters, // the size of the page's letters
     isNarrow = !isPaper && isNarrowPage(),
@@ -90,9 +88,6 @@ export function setSizes(box, { extent, lines, parts, columns, letters, wanted, 
   const target = !isPaper && lines.some(({ isButton }) => isButton) ? TARGET_PX : 0,
     isBelowTarget = spaceOf(lines) / heightOf(lines) < target,
     sizedLines = isBelowTarget ? lines.map(line => (line.isButton ? { ...line, fixed: target } : line)) : lines;
-  const count = heightOf(sizedLines),
-    room = spaceOf(sizedLines),
-    lineIn = space => Math.max(LEAST_LINE_PX, Math.min(space / count, most.line * base));
   const widthOf = signs => (isPaper ? Math.max(WIDE_LETTER, letters.wide) : letters.wide) * signs + AIR; // in units of the font's size
   const { said, label, end, column } = least
     ? widthsInTalk(width, columns, {
@@ -113,16 +108,10 @@ export function setSizes(box, { extent, lines, parts, columns, letters, wanted, 
     chosen: lettersIn(letters.numbers, line / 1.22),
     names: lettersIn(letters.names, (NAMES * line) / 1.4),
   });
-  const full = lineIn(room),
-    { digits, large, chosen, names } = lettersAt(full),
-    ofSentence = (SENTENCE.most / SENTENCE.line) * base,
-    needed = Math.max(1.3 * digits, (1.35 / SINGLE) * large, 1.22 * chosen, (1.4 / NAMES) * names, ofSentence);
-  const spare = room - count * Math.min(full, Math.max(needed, target)),
-    strip = wanted && !isNarrow && spare >= STRIP.least ? Math.min(spare, STRIP.most * base) : 0,
-    line = lineIn(room - strip);
+  const line = Math.max(LEAST_LINE_PX, Math.min(spaceOf(sizedLines) / heightOf(sizedLines), most.line * base));
   const set = (name, size) => box.style.setProperty(`--${name}`, `${size.toFixed(2)}px`);
   const setLine = high => {
-    const sizes = { strip, line: high, said, label, end, ...lettersAt(high) };
+    const sizes = { line: high, said, label, end, ...lettersAt(high) };
     for (const [name, size] of Object.entries(sizes)) set(name, size);
   };
   const setSentences = size => set("said-size", size);
@@ -141,10 +130,9 @@ export function setSizes(box, { extent, lines, parts, columns, letters, wanted, 
     wantedSize = Math.max(readable, Math.min(SENTENCE.line * line, SENTENCE.most * base));
   setLine(line);
   setGreatest(setSentences, readable, wantedSize, 0.75);
-  if (isInside()) return strip;
+  if (isInside()) return;
   const lowest = Math.min(line, Math.max(LEAST_LINE_PX, TALK.lowest * least));
   if (setGreatest(setLine, lowest, line, 0.25) === lowest) setGreatest(setSentences, smallest, readable, 0.75);
-  return strip;
 }
 
 // The widths of the columns and of the last one; sentences get less where numbers need more.

@@ -1,6 +1,6 @@
 // The One word view as a table: a header with the words, and a line for each row of a part.
 import { hasWords, isOfHeads, shortNameAt } from "../model/axes.js";
-import { button, h, memoLast, middlesOf, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
+import { button, h, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { NOTHING, cacheNoteAt, cellsAt, drawWords, endsAt, leftAt, restAt, sumOf } from "./oneWordCells.js";
 import { endsOf, isShownBy, selectedPlace } from "./oneWordParts.js";
 
@@ -40,7 +40,6 @@ function makeHeader(part, { partIndex, isFirst, width }, acts) {
     isHeader: true,
     cells: () => (isSelectable ? names.map(name => name.firstChild) : []),
     mark: () => {},
-    middles: origin => middlesOf(names, origin),
     update(part, { pass, where: { cell, present }, withoutText }) {
       const hasSentences = !present && !withoutText;
       if (isFirst) {
