@@ -21,7 +21,8 @@ _IMPORT = re.compile(
     r'^import \{(?P<names>[\w\s,]+)\} from "(?P<path>\.{1,2}/(?:\.\./)?(?:\w+/)?(?P<module>\w+)\.js)";\n', re.MULTILINE
 )
 _EXPORT = re.compile(r"^export (?=(?:async )?(?:function|const) (?P<name>\w+))", re.MULTILINE)
-_COMMENT = re.compile(r"^ *(?:/\*\* .*\*/|//.*)\n", re.MULTILINE)  # a fifth of what a first visit would fetch
+# Lines of comments, and types within lines: a sixth of what a first visit would fetch
+_COMMENT = re.compile(r"^ *(?://.*|/\*\*[^*]*(?:\*(?!/)[^*]*)*\*/)\n|/\*\*[^*]*(?:\*(?!/)[^*]*)*\*/ ?", re.MULTILINE)
 _VENDOR = "vendor"  # third-party modules, whose comments are their licences
 _UNKNOWN_FORM = re.compile(r"^(?:import\b|export (?!default function\b)).*", re.MULTILINE)
 
