@@ -41,6 +41,7 @@ def test_name_is_written_to_its_end(visit):
     becomes(page, lambda: parameters(page).get("sentence"), name)
     page.get_by_role("button", name="Delete the last letter").click()
     expect(sentence(page)).to_have_value(name[:-1])
+    page.get_by_role("button", name="Options", exact=True).click()
     page.get_by_role("button", name="the most probable", exact=True).click()
     becomes(page, lambda: "draw" in parameters(page), False)
     assert tab.errors == []

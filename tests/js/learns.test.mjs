@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { fannedOut } from "../../attnviz/viewer/browser/views/attentionBand.js";
+import { littleLine } from "../../attnviz/viewer/browser/model/numeral.js";
 import { looksOf, momentOf, readAt, saidOf } from "../../attnviz/viewer/browser/views/learns.js";
 
 const WORDS = ["the", "cat", "sat"],
@@ -46,4 +47,12 @@ test("arcs leave in an order in which none cross", () => {
       );
     }
   }
+});
+
+test("words under 1 % share one line, which names as many as it has room for and counts the others", () => {
+  const names = Array.from({ length: 20 }, (_, nth) => `w${nth}`);
+  assert.equal(littleLine([]), "");
+  const named = littleLine(names).match(/w\d+/g) ?? [];
+  assert.equal(named.length + Number(littleLine(names).match(/(\d+) more$/)?.[1]), names.length);
+  assert.deepEqual(littleLine(names.slice(0, 3)).match(/w\d+/g), names.slice(0, 3));
 });

@@ -5,6 +5,7 @@ const MORE = 40; // decimals: a double that is not half-way between two shorter 
 const NO_SHARE = 1e4; // set by hand; its hundredths may be beyond a double
 const HALF = 0.5 + 1e-9; // 100 * 0.145 is a little less than 14.5
 export const LITTLE = 0.01; // a smaller share is written as "under 1 %", and has no arc
+const MOST_NAMED = 16; // words in the line of those under 1 %
 const MOST_BELOW = 99,
   SAME = 1e-9; // of two numbers, beside which two fractions with such denominators are far apart
 const SMALL = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
@@ -116,4 +117,10 @@ export function pieces(template, fill) {
 export function formatted(value, format) {
   const writing = format.includes("t") ? tex : format.includes("s") ? short : digits;
   return format.includes("b") ? bracketed(value, writing) : writing(value);
+}
+
+/** The line of the words whose attention weights are under 1 %; "" without any. @param {string[]} names */
+export function littleLine(names) {
+  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
+  return names.length ? `${percent(LITTLE / 2)}: ${names.slice(0, MOST_NAMED).join(", ")}${more}` : "";
 }

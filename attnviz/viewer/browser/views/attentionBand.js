@@ -1,8 +1,6 @@
 // The attention of one word to the others as a band of arcs, which all leave it side by side: thicker for more.
-import { percent } from "../model/numeral.js";
+import { LITTLE, littleLine, percent } from "../model/numeral.js";
 import { button, h, memoLast, middlesOf, rovingFocus, scaleOf, setTabStop, svgElement, write } from "../dom/element.js";
-
-const DRAWN_FROM = 0.01; // the smallest attention weight that has an arc
 
 /** How the arcs leave the asking word, from left to right: each group of words with its farthest outermost, so that none cross. */
 export const fannedOut = (count, asking) => [
@@ -16,8 +14,10 @@ export const fannedOut = (count, asking) => [
 export function makeAttentionBand({ pick, inspect }) {
   const svg = svgElement("svg", { class: "band", "aria-hidden": "true" }),
     line = h("div", { class: "words", role: "group" }),
-    box = h("div", { class: "band-of" }, svg, line);
+    little = h("p", { class: "little digits" }),
+    box = h("div", { class: "band-of" }, svg, line, little);
   let words = /** @type {any[]} */ ([]),
+    names = /** @type {string[]} */ ([]),
     arcs = [],
     asking = 0,
     layout = /** @type {any} */ (null);
@@ -27,6 +27,7 @@ export function makeAttentionBand({ pick, inspect }) {
     line.setAttribute("aria-label", `The ${unit}s, and what “${texts[now]}” takes from each`);
     line.ariaDescription = `Enter asks about a ${unit}, Shift and Enter about its weight`;
     asking = now;
+    names = texts;
     words = texts.map((text, place) => {
       const share = h("span", { class: "share digits" }),
         word = button("", ({ target, shiftKey }) => (target === share || shiftKey ? inspect(place) : pick(place)));
@@ -80,14 +81,14 @@ export function makeAttentionBand({ pick, inspect }) {
           out = ((0.09 + 0.81 * far) * (room - whole / 2) * 4) / 3;
         arcs[key].setAttribute("d", `M${point(from, 0)}C${point(from, out)} ${point(to, out)} ${point(to, 0)}`);
         arcs[key].setAttribute("stroke-width", thick.toFixed(2));
-        arcs[key].style.display = weights[key] < DRAWN_FROM ? "none" : "";
-        words[key].classList.toggle("faint", weights[key] < DRAWN_FROM && key !== asking);
+        arcs[key].style.display = weights[key] < LITTLE ? "none" : "";
         start += thick;
       }
     },
     print(weights) {
       for (const [key, word] of words.entries())
-        write(word.lastChild, weights[key] < DRAWN_FROM ? "" : percent(weights[key]));
+        write(word.lastChild, weights[key] < LITTLE ? "" : percent(weights[key]));
+      write(little, littleLine(names.filter((_, key) => weights[key] > 0 && weights[key] < LITTLE)));
     },
   };
 }

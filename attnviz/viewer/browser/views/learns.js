@@ -280,7 +280,7 @@ export function makeLearns(tools) {
       of = [where.present, document.fonts.status],
       before = laid,
       width = box.clientWidth,
-      hasCurves = isLarge && !(where.present && pass.document.next); // a slide with bars has no space for them
+      hasCurves = isLarge && !pass.document.next; // the bars have their space
     const nowCourse = layCourse([width, isLarge, hasCurves, training.curve, ...of]),
       { clientWidth, clientHeight } = band.element,
       words = [pass.document.words.query, where.cell.query];

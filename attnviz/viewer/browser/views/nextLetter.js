@@ -2,7 +2,7 @@
 import { pairOf } from "../model/looks.js";
 import { percent } from "../model/numeral.js";
 import { isFirst } from "../model/state.js";
-import { button, choice, h, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
+import { button, choice, h, makePopover, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 
 // Puts names into a box: Tab leads to one of them, arrow keys to the others.
 export function drawNames(box, texts, take) {
@@ -152,7 +152,9 @@ export function makeNextLetter(tools) {
     how = h("span"),
     order = h("span", { class: "order" }),
     names = button(`${MANY} names`, () => tools.send("names", true)),
-    line = h("p", { class: "line" }, back, on, play, status, how, order, names);
+    more = button("Options", null, "more"),
+    options = makePopover(more, "letter-options", "Options of the next letter"),
+    line = h("p", { class: "line" }, on, play, back, status, more);
   const settings = h("p", { class: "how" }),
     bars = makeAnswerBars(tools),
     note = h("p", { class: "of-pair" }),
@@ -161,7 +163,7 @@ export function makeNextLetter(tools) {
     "section",
     { class: "next-letter", "aria-label": "The next letter", hidden: true },
     line,
-    settings,
+    options,
     bars.element,
     note,
     list,
@@ -170,6 +172,7 @@ export function makeNextLetter(tools) {
     timer = null, // while it writes to the end
     sorted = ORDER.size,
     listed = null;
+  options.append(h("p", {}, how, order), settings, h("p", {}, names));
   back.ariaLabel = "Delete the last letter";
   for (const each of [back, on, play, how, settings, names]) each.hidden = Boolean(tools.alone);
   const drawDrawing = memoLast(([drawing, offered]) => {

@@ -1,6 +1,6 @@
 // The line over the picture: the sentence, the attention weights of its words as arcs, and the model's answer.
 import { isMuted } from "../model/changes.js";
-import { LITTLE, PERCENTS, percent } from "../model/numeral.js";
+import { LITTLE, PERCENTS, littleLine, percent } from "../model/numeral.js";
 import { focusOf, isFirst, slotsOf, stepAt, withHead } from "../model/state.js";
 import { h, memoLast, middlesOf, roomy, rovingFocus, setTabStop, svgElement, write } from "../dom/element.js";
 import { arcsOf, drawArcs } from "./arcs.js";
@@ -10,7 +10,6 @@ import { sideText } from "./pairing.js";
 
 const LOOKS_FROM = 0.02; // the smallest attention weight that counts as a look
 const MAX_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
-const MOST_NAMED = 16; // words in the line of those under 1 %
 const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
 /** @returns {View} */
@@ -182,8 +181,7 @@ function littleText({ pass, look, step: { attention }, cell }) {
     const index = pass.indexAt(attention, { ...cell, key });
     return look.shown(attention, index) && isLittle(pass.number(attention, index)) && !pass.isHidden(attention, index);
   });
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
-  return names.length ? `${percent(LITTLE / 2)}: ${names.slice(0, MOST_NAMED).join(", ")}${more}` : "";
+  return littleLine(names);
 }
 
 // The arcs over the words: of which stage and whose pass, and all of them.
