@@ -29,7 +29,7 @@ COLOURS = 96
 RARE = ("#6f3fb5", "#d9a800", "#8a6a00", "#2f3f50", "#006ea0", "#a34a00")
 EDGE = 16  # px
 LOADS_MS = 60_000
-WEIGHING_PX = 510
+SCORES_PX = 510
 CARD: ViewportSize = {"width": 1200, "height": 630}
 # a pointer, as a headless browser draws none
 POINTER = """<svg id="pointer" viewBox="0 0 16 24" width="20" height="30" style="position: fixed; z-index: 9999;
@@ -239,12 +239,12 @@ def score_to_weight(browser: Browser, url: str) -> None:
     address = "/walkthrough?model=who-is-it&checkpoint=9&step=scores&view=sheet&cell=1.12.2.1.1&embed=true"
     recorder = Recorder(browser, url + address, 1000, 600)
     page = recorder.page
-    picture = page.locator(".weighing")
+    picture = page.locator(".score-pictures")
     picture.wait_for(timeout=LOADS_MS)
-    recorder.hide(picture, *CHROME, ".learns", ".training", ".thread", ".sheet > :not(.weighing)")
+    recorder.hide(picture, *CHROME, ".learns", ".training", ".thread", ".sheet > :not(.score-pictures)")
     recorder.stop()
     recorder.clip_to(page.locator(".main"))
-    recorder.clip |= {"height": WEIGHING_PX}  # of its highest step
+    recorder.clip |= {"height": SCORES_PX}  # of its highest step
     recorder.take(1500)
     for _ in ("scaling", "softmax"):
         page.locator(".way button").last.dispatch_event("click")
