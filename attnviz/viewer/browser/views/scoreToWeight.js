@@ -71,7 +71,8 @@ export function makeScoreToWeight(acts) {
     svg.setAttribute("viewBox", `0 0 ${width} ${heights.height}`);
     scroll.style.maxHeight = `${heights.seen * zoom}px`;
     parts = makeParts(svg, shown, layout);
-    for (const [key, { group, dot }] of parts.rows.entries()) {
+    for (const [key, { group, words, dot }] of parts.rows.entries()) {
+      write(words[0], shortened(shown.rows[key].label, hasTerms ? 11 : 9)); // the words stay while all else moves
       group.onclick = () => actsOf().pick(...(held ? setAt(key) : cellOf(key)));
       group.onpointerenter = () => actsOf().point(...cellOf(key));
       group.onpointerleave = () => acts.point(null, null); // it may be hidden by then
@@ -166,7 +167,6 @@ export function makeScoreToWeight(acts) {
         isEnd = from - left + room > VALUE_PX && (row.value < 0 || to + VALUE_PX > (phase || isWeighed ? bars : width)),
         isLoose = now.isMovable && !row.isHidden && !acts.alone,
         share = row.weight * whole;
-      write(texts[0], shortened(row.label, hasTerms ? 11 : 9));
       if (hasTerms) write(texts[1], said);
       write(value, row.isHidden ? "hidden" : isPhone && phase ? "" : short(row.value));
       value.setAttribute("text-anchor", isEnd && !row.isHidden ? "end" : "start");
