@@ -12,7 +12,9 @@
     const box = range.getBoundingClientRect(), isThere = text.data.trim() && box.width && box.height;
     const isSeen = own.checkVisibility({ visibilityProperty: true, opacityProperty: true });
     if (!isThere || !isSeen || own.closest(".heard, option, .cells th")) continue;
-    const scale = own.offsetHeight ? own.getBoundingClientRect().height / own.offsetHeight : 1;
+    const scale = own.offsetHeight
+      ? own.getBoundingClientRect().height / own.offsetHeight
+      : (own.getScreenCTM?.().a ?? 1); // of a drawing
     found.push([100 * scale * inkOf(getComputedStyle(own)) / innerHeight, text.data.trim()]);
     const isOut = box.left < -1 || box.top < -1 || box.right > innerWidth + 1 || box.bottom > innerHeight + 1;
     if (isOut) found.push([0, `${text.data.trim()} is out of sight`]);
