@@ -207,12 +207,15 @@ export function layoutOf({ rows, columns }, { width, height, letter, leastDigits
     gap = 0.3 * letter,
     top = 1.7 * letter,
     foot = 2.4 * letter;
-  const space = Math.max(rows.length * (least + gap) + 4 * letter, (height ?? Number.POSITIVE_INFINITY) - top),
-    even = Math.min(2.6 * letter, space / rows.length - gap);
-  const heightIn = tall => added(rows.map(({ weight }) => above + Math.max(least, weight * tall) + gap));
+  const below = isWide ? 0 : 1.8 * letter + foot, // and as much as the stack is high
+    space = Math.max(rows.length * (above + least + gap) + 4 * letter, (height ?? Number.POSITIVE_INFINITY) - top);
+  const ofRowsIn = tall => added(rows.map(({ weight }) => above + Math.max(least, weight * tall) + gap)),
+    heightIn = tall => ofRowsIn(tall) + (isWide ? 0 : tall + below);
   let tall = Math.min((isWide ? 17 : 12) * letter, space - foot);
   while (heightIn(tall) > space && tall > 4 * letter) tall *= 0.95;
-  const ofRows = Math.max(heightIn(tall), rows.length * (above + even + gap)),
+  const stackIn = isWide ? 0 : tall + below,
+    even = Math.max(least, Math.min(2.6 * letter, (space - stackIn) / rows.length - above - gap)),
+    ofRows = Math.max(ofRowsIn(tall), rows.length * (above + even + gap)),
     stackY = isWide ? top : top + ofRows + 1.8 * letter,
     stackX = isWide ? left + columns.length * cell + between : left;
   const bottom = Math.max(stackY + tall + foot, isWide ? top + ofRows : 0);
