@@ -117,6 +117,7 @@ export function makeOneWord(tools, withoutText = false) {
     hasArrived = false, // from another step
     extent = null, // the size of the box: asking for it costs a layout of what is about to change
     isMoved = false,
+    sentenceHeight = 0, // as it was drawn last
     chosenWords = [];
   const inPlace = makeInPlace(tools.set);
   const acts = {
@@ -154,12 +155,21 @@ export function makeOneWord(tools, withoutText = false) {
     extent ??= measured();
     const whole = contentOf(shown, acts, withoutText),
       frame = frameOf(box, extent, whole),
-      scored = scoreToWeight.update(whole, frame, !isMoved),
-      collection = frame.isPaper
-        ? null
-        : collecting.read(whole, frame.least ? COLUMNS_IN_TALK : frame.isPhone ? COLUMNS_ON_PHONE : MOST_COLUMNS),
-      content = collection ? { ...whole, slots: collection.beside } : scored, // the picture says the rest
+      most = frame.least ? COLUMNS_IN_TALK : frame.isPhone ? COLUMNS_ON_PHONE : MOST_COLUMNS,
+      collection = frame.isPaper ? null : collecting.read(whole, most);
+    const readContent = () => {
+      const clientHeight = extent.clientHeight - sentenceHeight,
+        scored = scoreToWeight.update(whole, { ...frame, extent: { ...extent, clientHeight } }, !isMoved);
+      return collection ? { ...whole, slots: collection.beside } : scored; // the picture says the rest
+    };
+    let content = readContent(),
       parts = drawSentence(content, frame);
+    const isOther = sentenceHeight !== heightOf(sentence.element);
+    sentenceHeight = heightOf(sentence.element);
+    if (isOther && !scoreToWeight.element.hidden) {
+      content = readContent(); // the sentence takes some of the picture's space
+      parts = drawSentence(content, frame);
+    }
     box.classList.toggle("in-hand", frame.isPhone);
     if (frame.isPhone) {
       box.removeAttribute("style"); // the sizes of a wider one
