@@ -5,7 +5,8 @@ import { isOfHeads, shortNameAt } from "../model/axes.js";
 import { background } from "../dom/colour.js";
 import { added } from "./oneWordParts.js";
 
-const MOST_ROWS = 12,
+const LONG = 16, // words: a longer sentence stands in lines of its own, and leaves less space
+  MOST_ROWS = { usual: 12, beside: 5 },
   LEAST_WEIGHT = 0.01; // words below it share a strip
 export const MOST_COLUMNS = 8; // of more dimensions those with the largest values
 const LONGEST_NAME = 20; // letters, of which a layout thinks
@@ -58,7 +59,8 @@ function valuesOf({ pass, look, attention, selection, slots, paint }, ofStep, pr
       isMuted: isSet || isPreview,
     };
   });
-  const shown = new Set(largest(rows.filter(({ weight }) => weight >= LEAST_WEIGHT)));
+  const mostRows = keys.length > LONG ? MOST_ROWS.beside : MOST_ROWS.usual,
+    shown = new Set(largest(rows.filter(({ weight }) => weight >= LEAST_WEIGHT)).slice(0, mostRows));
   if (rows.length - shown.size === 1) for (const row of rows) shown.add(row); // one word needs no strip for others
   const selected = cells.positionOf(pass.indexAt(cells.name, selection))?.[0],
     sizeOf = dim => Math.max(...keys.map(key => Math.abs(valueAt(dim, key)))),
@@ -78,7 +80,7 @@ function valuesOf({ pass, look, attention, selection, slots, paint }, ofStep, pr
     beside,
     part: slot,
     first: slot,
-    rows: others.length ? [...strips, together(others, columns, valueAt, pass.document.words.unit)] : strips,
+    rows: others.length ? [...strips, together(others, columns, valueAt)] : strips,
     columns: columns.map(dim => cells.rows.labels[dim]),
     more: dims.length - columns.length,
     sums: columns.map(dim => sums[dim] - added(muted.map(({ key, weight }) => weight * valueAt(dim, key)))),
@@ -92,11 +94,11 @@ function valuesOf({ pass, look, attention, selection, slots, paint }, ofStep, pr
 const isOfKeys = ({ columns }) => columns.name === "key";
 
 // The words without a strip as one: their weights added up, and the mean of their values, weighted.
-function together(others, columns, valueAt, unit) {
+function together(others, columns, valueAt) {
   const weight = added(others.map(each => each.weight)),
     sumIn = dim => added(others.map(each => each.weight * valueAt(dim, each.key)));
   return {
-    name: `the other ${others.length} ${unit}s`,
+    name: `${others.length} others`,
     key: null,
     isOthers: true,
     weight,
@@ -114,6 +116,7 @@ function partsOfHeads({ pass, look, slots }, ofStep, most) {
     ofStep.find(each => baseOf(each) === name && !each.left),
   );
   if (!parts?.isThere || !output || !isOfHeads(parts.cells.rows)) return null;
+  if (pass.document.words.query.length > LONG && parts.cells.size[0] > MOST_ROWS.beside) return null; // no space
   const beside = slots.filter(each => each !== parts && each !== bias && each !== output),
     made = outputOf(pass, look, output, {
       first: parts,
@@ -127,7 +130,7 @@ function partsOfHeads({ pass, look, slots }, ofStep, most) {
 function productsOfHead({ pass, look, slots }, ofStep, most) {
   const product = ofStep.find(each => each.left && baseOf(each) === "w_o"),
     output = ofStep.find(each => baseOf(each) === "output" && !each.left);
-  if (!product?.isThere || !output || product.cells.size[0] > MOST_ROWS) return null;
+  if (!product?.isThere || !output || product.cells.size[0] > MOST_ROWS.usual) return null;
   const { left, cells } = product;
   if (!look.shown(left.name, left.index(0, 0))) return null;
   const strips = upTo(cells.size[0]).map(row => ({
@@ -179,7 +182,7 @@ function outputOf(pass, look, output, { first, strips, most }) {
 /** The numbers in a strip's cells in the phase of that name. */
 export const numbersIn = ({ values, products }, name) => (products && name !== "rows" ? products : values);
 
-const largest = rows => [...rows].sort((one, other) => other.weight - one.weight).slice(0, MOST_ROWS);
+const largest = rows => [...rows].sort((one, other) => other.weight - one.weight);
 
 /** Which dimensions have a column: all, or the largest of many, and the selected one. */
 export function columnsOf(dims, sizeOf, selected, most) {
