@@ -161,7 +161,8 @@ export function makeMatrixGrid(acts, bars) {
       const slices = slicesIn(pictures),
         blocks = blocksIn(pictures, paintOf),
         options = optionsOf(space, where.present);
-      let layout = fitted([blocks, space, options]);
+      let layout = fitted([blocks, space, options]),
+        isScrolled = false;
       const { written } = layout;
       board.classList.toggle("read", !written);
       if (written) readout.clear();
@@ -170,13 +171,15 @@ export function makeMatrixGrid(acts, bars) {
         readout.update(slices, { pass, paintOf }, focusOf(pass, where), most);
         const beside = { ...space, ...spaceBeside(readout, space) },
           isScrollable = !space.isPaper && !where.present && slices.some(isOfManyWords);
-        layout = fitted([blocks, beside, options]);
-        if (isScrollable)
-          layout = legible(layout, beside, each => fitted([blocks, each, { ...options, smallest: NO_DIGITS }]));
+        const whole = fitted([blocks, beside, options]);
+        layout = isScrollable
+          ? legible(whole, beside, each => fitted([blocks, each, { ...options, smallest: NO_DIGITS }]))
+          : whole;
+        isScrolled = layout !== whole;
       }
       const positions = layout.pictures.flat(2).filter(Boolean);
       matrices.draw(slices, positions, layout, paintOf);
-      return { cell: layout.cell, positions, isScrolled: Math.min(...layout.cell) >= LEGIBLE_PX };
+      return { cell: layout.cell, positions, isScrolled };
     },
   };
 }
