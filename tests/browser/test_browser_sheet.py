@@ -159,8 +159,8 @@ def test_contributions_unfold(opened):
 def test_first_visit_opens_the_sheet(visit):
     tab = visit()
     page = tab.open()
-    expect(page.locator(".learns .arc").first).to_be_visible()
-    expect(page.locator(".learns strong")).to_contain_text("animal")
+    expect(page.locator(".learns .arc:visible").first).to_be_visible()
+    expect(page.locator(".learns .answer-of")).to_contain_text("animal")
     expect(page.get_by_role("button", name="or type your own sentence")).to_be_visible()
     page.get_by_role("button", name="Begin").click()
     expect(sheet(page)).to_contain_text("tired")

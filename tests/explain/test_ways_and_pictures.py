@@ -450,10 +450,11 @@ class Reader:
             trace = self.way.other if is_of_a else self.way.trace
             named = [(cell, column) for cell, column in zip(line.cells, line.names, strict=False) if cell.name]
             along = axis_of(trace, [(cell.name, cell.index) for cell, _ in named])
-            for cell, column in named:
+            for nth, (cell, column) in enumerate(named):
                 self.read["one word"].add(cell.name)
                 axis = trace.axes(cell.name)[along]
-                if column != self.way.words(axis)[cell.index[along]]:
+                word = self.way.words(axis)[cell.index[along]]
+                if column not in ({word, counted(axis, word)} if nth == 0 else {word}):
                     yield f"{cell.name}{list(cell.index)} stands under “{column}”"
             for cell in filter(None, [line.before, *line.cells, *line.after]):
                 if cell.name and "to-come" not in cell.kind:
@@ -543,6 +544,13 @@ def said_of(trace, step, cell, key):
     if weight == 0 and np.isneginf(trace[masked].value[index]):
         return "hidden"
     return percent(weight).replace("\xa0", " ")
+
+
+def counted(axis, label):
+    """What the first heading of a matrix may be: its number with what its axis counts; a word stands alone."""
+    if axis.name in ("query", "key", "token", "context token", "answer"):
+        return label
+    return f"{'neuron' if axis.name == 'neuron' else 'dim'} {label}"
 
 
 def axis_of(trace, cells):

@@ -124,12 +124,12 @@ def set_by_hand(engine, number):
 
 
 def presented(engine, trace, number):
-    """The sheet has the row of the word that asks, before and after Page Down; the settings are away meanwhile."""
+    """The picture has the scores of the word that asks; Page Down leads on; the settings are away meanwhile."""
     row = [short(each) for each in trace["scaled"].value[0, ASKS]]
     engine.press("p")
-    place = until(engine, lambda seen: seen["sheet"] == row and not seen["settings"], SEEN)["place"]
+    address = until(engine, lambda seen: seen["sheet"] == row and not seen["settings"], SEEN)["address"]
     engine.press("PageDown")
-    until(engine, lambda seen: seen["place"] != place and seen["sheet"] == row, SEEN)
+    until(engine, lambda seen: seen["address"] != address, SEEN)
     engine.press("PageUp")
     engine.press("Escape")
     until(engine, lambda seen: seen["settings"], SEEN)

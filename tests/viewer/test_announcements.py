@@ -155,11 +155,9 @@ def test_sheet_is_visible_in_forced_colours(opened):
             assert page.locator(drawn).evaluate_all(_DRAWN) == [True] * page.locator(drawn).count(), drawn
 
 
-@pytest.mark.parametrize("view", ["sheet", "sheet&present=1"])
-def test_column_of_two_words_names_both(opened, view):
-    page = opened(
-        f"?step=softmax&view={view}", sentence="the cat sat on the mat", beside="sentence=the cat sat on the rug"
-    )
+@pytest.mark.parametrize("at", ["?step=softmax&view=sheet", "?step=weighted-sum&view=sheet&present=1"])
+def test_column_of_two_words_names_both(opened, at):
+    page = opened(at, sentence="the cat sat on the mat", beside="sentence=the cat sat on the rug")
     names = page.locator(".sheet tr.names th button").all_inner_texts()
     assert names.count("rug / mat") == 1
     assert "mat" not in names

@@ -184,6 +184,7 @@ def test_print_dialog_traps_the_keyboard(opened):
     page, _, _ = of_sheet(opened, CAUSAL, "?view=sheet&step=scores&present=1")
     opener, dialog = page.get_by_role("button", name="Share", exact=True), page.get_by_role("dialog", name="Print")
     opener.press("Enter")
+    expect(opener).to_have_attribute("aria-expanded", "true")
     from_menu(page, "Print").press("Enter")
     expect(dialog).to_be_visible()
     sizes = dialog.locator("button, select").evaluate_all(

@@ -280,7 +280,7 @@ def test_lesson_names_the_parameters_left_out(site, browser):
     for number, is_said in ((lightened[0], True), (next(n for n in range(1, 99) if n not in lightened), False)):
         page.goto(f"{(site / lesson_page_name('root')).as_uri()}#look={number}")
         page.reload()
-        expect(page.locator(".around .step-text h2, .around .thread").first).to_be_visible()
+        expect(page.locator(":is(.around .step-text h2, .around .thread):visible").first).to_be_visible()
         expect(page.locator(".around > .note")).to_have_count(int(is_said))
     context.close()
 

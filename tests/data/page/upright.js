@@ -1,9 +1,8 @@
 (() => {
-  const roots = [...document.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? []), range = new Range();
-  const labels = roots.flatMap((each) => [...each.querySelectorAll(".matrix :is(.long, [scope=rowgroup])")]);
+  const roots = [...document.querySelectorAll("*")].flatMap((each) => each.shadowRoot ?? []);
+  const labels = roots.flatMap((each) => [...each.querySelectorAll(".matrix :is(.long, [scope=rowgroup]) > span")]);
   return labels.map((label) => {
-    range.selectNodeContents(label);
-    const { width, height } = range.getBoundingClientRect();
+    const { width, height } = label.getBoundingClientRect();
     return height > width;
   });
 })()
