@@ -72,6 +72,7 @@ def dragged(page, key, by):
 
 def test_motion_ends_as_it_is_without(opened):
     page = opened(at(view="sheet", step="scores"))
+    page.emulate_media(reduced_motion="no-preference")  # other tests share the page, and leave it calm
     picture(page)
     page.locator(BOX).evaluate(MOVES)
     moved = []
