@@ -77,7 +77,7 @@ export function makeScorePictures(acts) {
         isAlone = least > 0 && !frame.withoutText && usual.includes(null), // in a talk there may be no room for the table
         heights = isAlone ? heightsWith(0) : usual;
       const width = (extent.clientWidth - GAP_PX * (pictures.length - 1)) / Math.max(pictures.length, 1),
-        isThere = pictures.length > 0 && !heights.includes(null),
+        isThere = pictures.length > 0 && !heights.includes(null) && zoom > 0, // NaN where it isn't in the page yet
         options = { width: width / zoom, zoom, takesFocus: !least, isPhone, chosen: where.cell.key, isCalm };
       box.hidden = !isThere;
       const [b = null, a = null] = isThere ? pictures.toReversed() : [];
