@@ -72,11 +72,16 @@ def test_moment_matches_its_contract(name):
     assert opened_once(sent(name)["at"]).b.scene == opened_once(made.at).b.scene, "one looks around from the same scene"
 
 
+def test_minutes_are_those_that_readers_take():
+    total = sum(each.minutes for each in LESSONS.values())
+    assert total == pytest.approx(80, rel=0.1), "what all eight took somebody who knew nothing of attention"
+
+
 @of_each("name", [*LESSONS])
 def test_lesson_is_short_and_ends_with_a_task(name):
     own = LESSONS[name]
     assert len(own.moment) <= 10
-    assert own.minutes <= 5
+    assert own.minutes <= 12
     *before, last = own.moment
     assert all(each.ask and each.after for each in before)
     assert last.ask is None
