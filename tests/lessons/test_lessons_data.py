@@ -72,6 +72,11 @@ def test_moment_matches_its_contract(name):
     assert opened_once(sent(name)["at"]).b.scene == opened_once(made.at).b.scene, "one looks around from the same scene"
 
 
+@of_each("name", [*MOMENTS])
+def test_explanation_names_its_subject(name):
+    assert said(sent(name)["after"]).partition(" ")[0] not in ("It", "Its", "They", "That", "This", "These"), name
+
+
 def test_minutes_are_those_that_readers_take():
     total = sum(each.minutes for each in LESSONS.values())
     assert total == pytest.approx(80, rel=0.1), "what all eight took somebody who knew nothing of attention"
