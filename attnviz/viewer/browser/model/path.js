@@ -18,7 +18,7 @@ export function pathTo(pass, cell, stages) {
   return steps;
 }
 
-/** Through stages that aren't among them, as the mask's where nothing is hidden. @param {Pass} pass @param {Cell} cell
+/** The cells of its largest terms; stages that aren't among `stages`, such as a mask that hides nothing, are passed through. @param {Pass} pass @param {Cell} cell
  * @param {Set<string>} stages @returns {Cell[]} */
 function sourcesOf(pass, { name, index }, stages) {
   const lines = (pass.terms(name, index)?.lines ?? []).filter(({ value }) => !Number.isNaN(value)),

@@ -2,12 +2,12 @@
 // add up. At the output the strips are the heads' parts, or for one head the rows of W_O times its numbers. Pure functions, and moments
 // for dom/motion.js.
 import { isOfHeads, shortNameAt } from "../model/axes.js";
+import { LITTLE } from "../model/numeral.js";
 import { background } from "../dom/colour.js";
 import { added } from "./oneWordParts.js";
 
 const LONG = 16, // words: a longer sentence stands in lines of its own, and leaves less space
-  MOST_ROWS = { usual: 12, beside: 5 },
-  LEAST_WEIGHT = 0.01; // words below it share a strip
+  MOST_ROWS = { usual: 12, beside: 5 };
 export const MOST_COLUMNS = 8; // of more dimensions those with the largest values
 const LONGEST_NAME = 20; // letters, of which a layout thinks
 const SAME = 1e-6;
@@ -60,7 +60,7 @@ function valuesOf({ pass, look, attention, selection, slots, paint }, ofStep, pr
     };
   });
   const mostRows = keys.length > LONG ? MOST_ROWS.beside : MOST_ROWS.usual,
-    shown = new Set(largest(rows.filter(({ weight }) => weight >= LEAST_WEIGHT)).slice(0, mostRows));
+    shown = new Set(largest(rows.filter(({ weight }) => weight >= LITTLE)).slice(0, mostRows));
   if (rows.length - shown.size === 1) for (const row of rows) shown.add(row); // one word needs no strip for others
   const selected = cells.positionOf(pass.indexAt(cells.name, selection))?.[0],
     sizeOf = dim => Math.max(...keys.map(key => Math.abs(valueAt(dim, key)))),
@@ -205,7 +205,7 @@ export function layoutOf({ rows, columns }, { width, height, letter, leastDigits
     cell = isWide
       ? Math.min(6 * letter, (width - left - between) / 2 / columns.length)
       : (width - left) / columns.length;
-  const above = isWide ? 0 : 1.6 * letter, // a strip stands its name
+  const above = isWide ? 0 : 1.6 * letter, // a strip, where its name stands
     least = isWide ? 1.3 * letter : 0.4 * letter,
     gap = 0.3 * letter,
     top = 1.7 * letter,
@@ -247,7 +247,7 @@ export function layoutOf({ rows, columns }, { width, height, letter, leastDigits
 }
 
 /** A moment of a phase, as plain numbers: each row's middle, its space (`y`, `height`), where its strip is (`x`, `at`, `piece`), whether it
- * is there, and its cells' colours. Heights of strips are weights times `tall`. */
+ * is there, and its cells' colours. A strip is as high as its weight's part of `tall`, or `even` where all are equal. */
 export function momentOf({ kind, rows, phases, sums, scale }, phase, layout, colours) {
   const { tall, even, above, least, gap, top, left, stackX, stackY } = layout,
     name = phases[phase],

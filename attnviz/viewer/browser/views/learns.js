@@ -128,24 +128,24 @@ export function makeLearns(tools) {
     head = () => shown.where.cell.head,
     attention = () => shown.pass.document.layers.at(-1).attention,
     answers = () => shown.pass.document.model.answers;
-  // Another word than the one that is answered is known at this checkpoint alone.
-  const isOfAsked = () => shown.where.cell.query === training.learning.asking;
+  // Only the word at which the model answers is known at every checkpoint.
+  const isAtAnswer = () => shown.where.cell.query === training.learning.asking;
   const weightsNow = () => [...shown.pass.row(attention(), shown.pass.indexAt(attention(), shown.where.cell))];
   // A moment, at a place that may be between two checkpoints.
   const momentAt = to => {
     if (!isLarge) return { place: to };
     const [low, high] = [Math.floor(to), Math.ceil(to)].map(each => momentOf(training.learning, head(), each)),
       moment = between(low, high, to % 1),
-      weights = isOfAsked() ? moment.weights : weightsNow();
-    return { place: to, weights, share: isAsked() ? 0 : isOfAsked() ? moment.share : result(to).share };
+      weights = isAtAnswer() ? moment.weights : weightsNow();
+    return { place: to, weights, share: isAnswerHidden() ? 0 : isAtAnswer() ? moment.share : result(to).share };
   };
   // In a talk the answer comes last.
-  const isAsked = () => !shown.look.shown(answers(), [training.learning.asking, 0]);
+  const isAnswerHidden = () => !shown.look.shown(answers(), [training.learning.asking, 0]);
   const result = now => {
     const { pass, where } = shown,
       { words, model } = pass.document,
       { query } = where.cell;
-    if (isOfAsked() || model.read === "last") return readAt(training.learning, head(), now, words.query);
+    if (isAtAnswer() || model.read === "last") return readAt(training.learning, head(), now, words.query);
     const probabilities = [...pass.row(answers(), [query, 0])],
       [weights, { labels }] = [weightsNow(), pass.stages.get(answers()).axes[1]],
       right = model.right[query],
@@ -170,7 +170,7 @@ export function makeLearns(tools) {
     print(moment) {
       const now = Math.round(moment.place);
       write(label, afterText(training, now));
-      course.print(now, isLarge && !isAsked() ? training.learning.answers[now] : "");
+      course.print(now, isLarge && !isAnswerHidden() ? training.learning.answers[now] : "");
       if (!moment.weights) return;
       band.print(moment.weights);
       printAnswer(now);
@@ -204,10 +204,10 @@ export function makeLearns(tools) {
     );
     redraw(
       answer,
-      isAsked() ? ["?"] : [open, mark && h("span", { class: "mark", role: "img", "aria-label": title }, mark)],
+      isAnswerHidden() ? ["?"] : [open, mark && h("span", { class: "mark", role: "img", "aria-label": title }, mark)],
     );
-    write(said, isAsked() ? "" : saidOf(found, when, { isOpen, nAnswers: labels.length }));
-    flip.hidden = read !== "last" || isAsked();
+    write(said, isAnswerHidden() ? "" : saidOf(found, when, { isOpen, nAnswers: labels.length }));
+    flip.hidden = read !== "last" || isAnswerHidden();
     note.hidden = !tools.alone || now === training.at;
     write(note, `All other numbers here are ${afterText(training, training.at)}.`);
   };
@@ -223,7 +223,7 @@ export function makeLearns(tools) {
   // The training is of the word that is answered.
   function begin() {
     stop();
-    if (isLarge && !isOfAsked())
+    if (isLarge && !isAtAnswer())
       tools.go({ cell: { ...shown.where.cell, query: training.learning.asking }, trail: [] });
   }
   function stop() {
@@ -285,7 +285,7 @@ export function makeLearns(tools) {
       { clientWidth, clientHeight } = band.element,
       words = [pass.document.words.query, where.cell.query];
     laid = [nowCourse, isLarge && layBand([width, clientWidth, clientHeight, words, ...of])];
-    const now = JSON.stringify([momentAt(place), isLarge && isAsked(), training.at, training.learning?.answers]);
+    const now = JSON.stringify([momentAt(place), isLarge && isAnswerHidden(), training.at, training.learning?.answers]);
     if (laid.some((each, nth) => each !== before[nth])) motion.set(momentAt(place));
     else if (now !== drawn && !isPlaying && !isDragged && !motion.isMoving) goTo(place, {});
     drawn = now;

@@ -6,12 +6,13 @@ import { makeScoreToWeight } from "./scoreToWeight.js";
 
 const ROW = { least: 24, tight: 17, most: 54, narrow: 34, phone: 36, paper: 26 },
   FEWEST_ROWS = 4; // that are seen at once
-const LINE_PX = 38, // of the table below, where it has its usual room, and where it has little
+// Lines of the table below: with its usual room, with little, on paper, in a talk; its names, and a talk's caption.
+const LINE_PX = 38,
   LOW_LINE_PX = 29,
   PAPER_LINE_PX = 20,
   TIGHT_LINE_PX = 26,
   NAMES_PX = 34,
-  CAPTION_PX = 44; // in a talk
+  CAPTION_PX = 44;
 const SMALLEST_PX = 13, // letters in the picture, before it is enlarged
   USUAL_PX = 15.2, // the page's letters that its sizes are made for
   GAP_PX = 24;

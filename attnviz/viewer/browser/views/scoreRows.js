@@ -176,7 +176,7 @@ export function startOf({ isScaled, phase, numbers }, target, { left, right }) {
   return { ...target, axis, fade: 1, rows };
 }
 
-/** A row with the held key's value in place of its own. */
+/** The picture's data while a dot is held: its key has the held value, and all weights follow. */
 export function preview(shown, { key, value }) {
   const values = shown.rows.map(row => (row.isHidden ? -Infinity : row.key === key ? value : row.value)),
     sink = shown.sink ? sinkScoreOf(shown) : -Infinity,

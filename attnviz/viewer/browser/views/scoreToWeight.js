@@ -55,7 +55,7 @@ export function makeScoreToWeight(acts) {
     layout = {
       ...heights,
       isPhone,
-      takesFocus, // from a pointer: in a talk arrow keys lead on
+      takesFocus, // from a drag; not in a talk, where arrow keys change the step
       zoom, // of what it is drawn in, on the screen
       isOnTop,
       hasTerms,
