@@ -178,7 +178,7 @@ function titleOf({ kind, rows }) {
   const kept = rows.reduce((sum, { weight, isMuted }) => sum + (isMuted ? 0 : weight), 0);
   return 1 - kept > 1e-9
     ? `${percent(kept)} taken; the rest of the stack stays empty`
-    : "each column’s sum, weight × value";
+    : "values; below, sums of weight × value";
 }
 
 /** `acts` are those of the One word view, `withoutText` is as there; redrawAll() draws that view again, after a preview. Returns {element,
