@@ -57,6 +57,18 @@ def test_strips_are_the_weights_and_columns_add_up(opened, settings):
     sums_are(page, trace, f"heads{layer}")
 
 
+def test_values_are_multiplied_by_their_weights(opened):
+    page = opened("?view=sheet&step=weighted-sum&cell=1.2.1.1.1", heads="2")
+    trace = fitted_at({"sentence": SENTENCE, "heads": "2"}).trace
+    values, weights = trace["v"].value[0], trace["attention"].value[0, 1]
+    for phase, factors in (("values", np.ones(len(weights))), ("stack", weights)):
+        page.get_by_role("radio", name=phase).or_(page.get_by_role("button", name=phase)).click()
+        expected = {short(number) for number in (factors[:, None] * values).ravel()}
+        cells = collecting(page).locator(".cell[data-cell^=v] text")
+        becomes(page, lambda: {"", *cells.all_text_contents()} - {"", *expected}, set())  # noqa: B023
+        assert set(cells.all_text_contents()) - {""}
+
+
 @pytest.mark.parametrize("heads", ["1", "4"])
 def test_strips_add_up_to_the_output(opened, heads):
     page = opened("?view=sheet&step=output&cell=1.2.1.1.1", heads=heads)

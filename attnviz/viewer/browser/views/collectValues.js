@@ -14,10 +14,10 @@ const MOVE_MS = 550,
 
 const SENTENCES = {
   values: unit => `Each strip is the value of one ${unit}, a cell for each dimension.`,
-  "times weight": () => "A strip is as high as its attention weight.",
+  "times weight": () => "Each value times its attention weight: a strip is as high as its weight.",
   stack: (_, kind) =>
     kind === "values"
-      ? "Stacked: each column, weight × value, adds up to one number of what the head collects."
+      ? "Stacked: each column adds up to one number of what the head collects."
       : "Stacked: each column adds up to one number of the output.",
   stir: () => "Stirred: each column’s mean, with the weights as amounts, is what the head collects.",
   parts: () => "Each head’s part of the output is a strip.",
@@ -178,7 +178,7 @@ function titleOf({ kind, rows }) {
   const kept = rows.reduce((sum, { weight, isMuted }) => sum + (isMuted ? 0 : weight), 0);
   return 1 - kept > 1e-9
     ? `${percent(kept)} taken; the rest of the stack stays empty`
-    : "values; below, sums of weight × value";
+    : "weight × value; below, their sums";
 }
 
 /** `acts` are those of the One word view, `withoutText` is as there; redrawAll() draws that view again, after a preview. Returns {element,

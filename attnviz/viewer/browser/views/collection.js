@@ -69,7 +69,9 @@ function valuesOf({ pass, look, attention, selection, slots, paint }, ofStep, pr
     .filter(row => shown.has(row))
     .map(row => ({
       ...row,
+      factor: row.weight,
       values: columns.map(dim => valueAt(dim, row.key)),
+      products: columns.map(dim => row.weight * valueAt(dim, row.key)),
       cells: columns.map(dim => ({ name: cells.name, index: cells.index(dim, row.key) })),
     }));
   const others = rows.filter(row => !shown.has(row)),
@@ -103,7 +105,9 @@ function together(others, columns, valueAt) {
     isOthers: true,
     weight,
     isMuted: false,
+    factor: weight,
     values: columns.map(dim => (weight ? sumIn(dim) / weight : 0)),
+    products: columns.map(sumIn),
     cells: null,
   };
 }
@@ -179,8 +183,10 @@ function outputOf(pass, look, output, { first, strips, most }) {
   };
 }
 
+const UNWEIGHED = ["values", "rows"]; // the phases before anything is multiplied
+
 /** The numbers in a strip's cells in the phase of that name. */
-export const numbersIn = ({ values, products }, name) => (products && name !== "rows" ? products : values);
+export const numbersIn = ({ values, products }, name) => (products && !UNWEIGHED.includes(name) ? products : values);
 
 const largest = rows => [...rows].sort((one, other) => other.weight - one.weight);
 
@@ -275,7 +281,10 @@ export function momentOf({ kind, rows, phases, sums, scale }, phase, layout, col
       at: isStacked ? piled : start,
       piece: isStacked ? piece : height,
       there,
-      fills: numbersIn(row, name).map((value, nth) => stirred?.[nth] ?? colourOf(value)),
+      // a value keeps its colour: its strip's height is the weight
+      fills: (kind === "values" ? row.values : numbersIn(row, name)).map(
+        (value, nth) => stirred?.[nth] ?? colourOf(value),
+      ),
     };
     y += above + space + gap;
     piled += piece * there;
