@@ -105,12 +105,12 @@ class Tab:
             self.elsewhere.add(request.url)
 
 
-def lesson(tab, search=""):
-    """Open the page of lessons in a browser that has kept nothing of them; the moment is there."""
+def lesson(tab, search="", shown=".lesson-said"):
+    """Open the page of lessons in a browser that has kept nothing of them; the moment is there, or the `shown` box."""
     tab.page.goto(f"{tab.address}/healthz")
     tab.page.evaluate("localStorage.removeItem('attnviz lessons')")
     page = tab.open(f"./{search}")
-    expect(page.locator(".lesson-said h2")).to_be_visible()
+    expect(page.locator(f"{shown} h2").first).to_be_visible()
     return page
 
 

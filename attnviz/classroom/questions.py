@@ -16,7 +16,7 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
-from attnviz.contract.lesson import Choose, Fill, LessonRuns, Pick, WorkedSolution
+from attnviz.contract.lesson import Choose, Fill, Gaps, LessonRuns, Pick, Question, WorkedSolution
 from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
@@ -114,12 +114,13 @@ def _prompt(kind: str, trace: Trace, stage: Stage, index: tuple[int, ...]) -> st
 class _Asking(msgspec.Struct):
     """The question of a moment; the rest is ignored."""
 
-    question: Pick | Choose | Fill | None
+    question: Question | None
 
 
 def question_at(place: Place) -> Pick | Choose | Fill | None:
-    """The question of a place's moment, with its candidates and answers."""
-    return msgspec.json.decode(moment_at(place), type=_Asking).question
+    """The question that a class is asked at a place's moment, with its candidates and answers; none with gaps."""
+    question = msgspec.json.decode(moment_at(place), type=_Asking).question
+    return None if isinstance(question, Gaps) else question
 
 
 def place_in(address: str, question: CellQuestion | None = None, moment: TalkMoment | None = None) -> Place:

@@ -34,6 +34,7 @@ class ActionLink(Sent):
 
 Size = Annotated[float, Meta(ge=0)]
 Name = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*$")]  # the name of a stage
+Slug = Annotated[str, Meta(pattern="^[a-z][a-z0-9]*(-[a-z0-9]+)*$", max_length=40)]  # a lesson's or moment's id
 Place = Annotated[int, Meta(ge=0)]  # an index from 0, or a count
 Layer = Annotated[int, Meta(ge=0)]  # counted from 1; 0 outside layers, and in a pass of one layer
 Cell = Annotated[str, Meta(pattern="^[a-z][a-z0-9_]*\\[[0-9]+(,[0-9]+)*\\]$")]  # an address, such as `scores[0,2,1]`

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
-from attnviz.contract.base import Cell, Name, NonEmpty, Place, Sent, Style
+from attnviz.contract.base import Cell, Name, NonEmpty, Place, Runs, Sent, Slug, Style
 from attnviz.contract.document import Document
 
 
@@ -72,7 +72,42 @@ class Fill(Sent, tag_field="kind", tag="fill"):
     unit: str = ""  # the unit of a count; empty for a plain number
 
 
-Question = Pick | Choose | Fill
+class Gap(Sent):
+    """A cell to fill in."""
+
+    value: float  # the right number as one types it: in per cent where its text is
+    tolerance: Annotated[float, Meta(ge=0)]  # how far an answer may be off
+    nears: list[Near]  # wrong numbers with feedback of their own
+
+
+class GapsCell(Sent):
+    """A number of a table with gaps."""
+
+    text: LessonRuns  # the number as it is written, linked to its cell
+    gap: Gap | None  # null where the number is given
+
+
+class GapsRow(Sent):
+    """A row of a table with gaps."""
+
+    name: NonEmpty
+    cells: Annotated[list[GapsCell], Meta(min_length=1)]  # one for each word
+
+
+class Gaps(Sent, tag_field="kind", tag="gaps"):
+    """A table in which the numbers of some cells are to be filled in."""
+
+    prompt: LessonRuns
+    words: Annotated[list[NonEmpty], Meta(min_length=1)]  # the heads of its columns
+    rows: Annotated[list[GapsRow], Meta(min_length=1)]
+
+    @property
+    def gaps(self) -> list[Gap]:
+        """Its gaps in reading order."""
+        return [cell.gap for row in self.rows for cell in row.cells if cell.gap]
+
+
+Question = Pick | Choose | Fill | Gaps
 
 
 class WrongMask(Sent, tag_field="kind", tag="mistake"):
@@ -140,16 +175,30 @@ class WorkedSolution(Sent):
 
 
 class Ending(Sent):
-    """The end of a lesson: a question to explain in your own words, which is not saved, and an answer to compare."""
+    """The end of a lesson: a question to explain in your own words, kept in the browser alone, and an answer."""
 
     explain: LessonRuns
     answer: LessonRuns
+    tell: LessonRuns  # the lesson in a sentence, to tell a friend
+
+
+class Recall(Sent):
+    """The moment of an earlier lesson that a moment asks about again."""
+
+    lesson: Slug
+    id: Slug
+    name: NonEmpty  # the title of that lesson
 
 
 class Moment(Sent):
     """A moment of a lesson or of a talk."""
 
+    id: str  # its id in its lesson; empty in a talk
     title: str
+    recall: Recall | None
+    why: LessonRuns  # why the lesson matters, at its first moment; else empty
+    is_optional: bool  # whether one goes past it, unless a link opens it
+    worked: list[LessonRuns]  # the lines of a worked example, shown one by one between `text` and `after`
     text: LessonRuns  # before the answer
     after: LessonRuns  # after the answer
     question: Question | None
@@ -165,14 +214,34 @@ class Moment(Sent):
     document: Document
 
 
+class MomentEntry(Sent):
+    """A moment in the list of lessons."""
+
+    id: Slug
+    title: str
+    recall: str  # "lesson.id" of the moment that it asks about again; or empty
+    is_optional: bool
+
+
+class ExplainedTerm(Sent):
+    """A term that one can explain after a lesson."""
+
+    name: Runs
+    moment: Slug  # the id of the moment that explains it
+
+
 class LessonEntry(Sent):
     """A lesson in the list of lessons."""
 
-    id: Name
+    id: Slug
     name: NonEmpty
-    says: NonEmpty
+    says: str
     minutes: Annotated[int, Meta(ge=1)]
     n_moments: Annotated[int, Meta(ge=1)]
+    why: str = ""  # why it matters, in a sentence
+    moments: list[MomentEntry] = field(default_factory=list)  # its moments in order; empty for a talk
+    terms: list[ExplainedTerm] = field(default_factory=list)  # what one can explain after it
+    tell: Runs = field(default_factory=list)  # the lesson in a sentence
     planned: list[float] = field(default_factory=list)  # the minutes planned for each moment; empty if none are
 
 

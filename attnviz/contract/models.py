@@ -86,7 +86,7 @@ class Training(Sent):
     heads: list[str]  # a sentence on what each head does; empty if that was not measured
     # Texts that the checkpoint writes, from the same seeds at all checkpoints; null if the model writes none
     writes: Writes | None
-    learning: Learning | None  # null for many words or layers, or a pass that is changed by hand
+    learning: Learning | None  # null for many words, or a pass that is changed by hand
 
 
 class Model(Sent):

@@ -10,7 +10,7 @@ from attnviz.contract.base import Cell, Place, Sent
 VIEWERS = ("step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route")
 QUESTIONS = ("made", "slope", "whatif")
 ORDERS = ("large", "index")
-VIEWS = ("matrices", "sheet")  # all words at once, stage by stage, or one word's whole attention
+VIEWS = ("matrices", "sheet", "heads")  # all words at once stage by stage, one word's whole attention, or every head
 COMPARISONS = ("both", "difference")  # two passes side by side, or the second minus the first
 ROUTES = ("short", "every-step")
 

@@ -34,6 +34,22 @@ _GENERAL = (
         r"\bKV cache\b",
         "Memory for the keys and values of earlier {unit}s, so that a new one needs to compute its own alone.",
     ),
+    Term(
+        "previous token",
+        r"\bprevious token\b",
+        "The mean weight that rows give the {unit} just before; the first row, which has none, is left out.",
+    ),
+    Term("token itself", r"\btoken itself\b", "The mean, over the rows, of the weight that each {unit} gives itself."),
+    Term(
+        "first token",
+        r"\bfirst token\b",
+        "The mean weight that rows give the first {unit}, where heads often look that find nothing.",
+    ),
+    Term(
+        "spread of attention",
+        r"\bspread of attention\b",
+        "The entropy of a row over that of an even one: 0 % for one {unit} alone, 100 % for all alike.",
+    ),
     Term("layer", r"\blayers?\b", "One round of attention, and of an MLP where the model has one."),
     Term("loss", r"\bloss\b", "The mean of −ln of the probability that the right answer had: less is better."),
     Term("nats", r"\bnats?\b", "The unit of a loss: e to it is the number of answers one is as unsure between."),

@@ -7,16 +7,75 @@ import re
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from string import ascii_uppercase
-from typing import Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
-from attnviz.contract.lesson import Choose, Fill, LessonRuns, Moment, NumberLink, Pick
-from attnviz.lessons.lesson import LESSONS, moments_of
-from attnviz.lessons.talk import Talk, TalkError, talk_moment
+from attnviz.contract.lesson import Choose, Fill, Gaps, GapsCell, LessonRuns, Moment, Near, NumberLink, Pick, Question
+from attnviz.lessons.cell_reference import Passes
+from attnviz.lessons.lesson import LESSONS, Lesson, MomentSource, moments_of, passes_at
+from attnviz.lessons.needs import Need, needs_on_paper
+from attnviz.lessons.talk import Talk, TalkError, talk_moment, talk_passes
+
+Site = Annotated[str, Meta(pattern=r"^(https?://[^\s\"<>]*)?$", max_length=1000)]  # the app's address; or empty
+
+
+class OnPaper(NamedTuple):
+    """A moment, and what its question needs that isn't in its texts."""
+
+    moment: Moment
+    given: str = ""  # numbers with their names
+    link: str = ""  # the address of the pass, if not all can be written
+
+    @property
+    def prompt(self) -> LessonRuns:
+        """The prompt of its question, without what needs a screen."""
+        return paper_prompt(self.moment.question.prompt) if self.moment.question else []
+
+
+_FOR_SCREENS = re.compile(r" ?\b(?:Click|Drag|Tap|Press)\b[^.?!]*[.?!]")  # as in handout.js
+
+
+def paper_prompt(prompt: LessonRuns) -> LessonRuns:
+    """A prompt without sentences as “Click it.”, unless it has no other."""
+    kept = [(style, _FOR_SCREENS.sub("", text) if style == "" else text) for style, text in prompt]
+    return [run for run in kept if run[1]] if text_of_runs(kept).strip() else prompt
+
+
+def on_paper(moment: Moment, needs: Sequence[Need], site: str) -> OnPaper:
+    """A moment with what its texts lack of the needs."""
+    question = moment.question
+    if question is None:
+        return OnPaper(moment)
+    texts = [moment.text, question.prompt, *(cell.text for cell in _given_cells(question))]
+    said = " ".join([words_of(moment), *map(text_of_runs, texts)])
+    linked = {f"{text.of}.{text.cell}" for runs in texts for _, text in runs if isinstance(text, NumberLink)}
+
+    def is_said(ways: set[str]) -> bool:
+        return any(_is_in(text, said) for text in ways)
+
+    lacking = [
+        each for each in needs if not (linked.issuperset(each.cells) if each.cells else all(map(is_said, each.ways)))
+    ]
+    link = (
+        f"{site and site.removesuffix('/') + '/'}walkthrough?{moment.at}"
+        if not all(each.given for each in lacking)
+        else ""
+    )
+    return OnPaper(moment, "; ".join(each.given for each in lacking if each.given), link)
+
+
+def _is_in(text: str, said: str) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|[.,]\d)", said) is not None
+
+
+def _given_cells(question: Question) -> list[GapsCell]:
+    return [cell for row in question.rows for cell in row.cells if not cell.gap] if isinstance(question, Gaps) else []
+
 
 _HEAD = """// Questions of attnviz, “{title}”: import them into a question bank, as GIFT, in UTF-8.
-// Each names the words that its pass reads; the picture of the pass isn't in it.
+// Each names the words that its pass reads, and the numbers it needs; the picture of the pass isn't in it.
 
 $CATEGORY: attnviz/{category}
 """
@@ -24,7 +83,7 @@ _GIFT_SIGNS = re.compile(r"[\\~=#{}:]")
 _TAGS = {"em": "em", "code": "code"} | dict.fromkeys(("strong", "q", "k", "v", "output"), "strong")
 
 
-def gift(title: str, moments: Sequence[Moment]) -> str:
+def gift(title: str, moments: Sequence[OnPaper]) -> str:
     """The questions of moments with feedback on each answer, as a GIFT file."""
     category = re.sub(r"[/\s]+", " ", title).strip() or "talk"
     questions = (each for number, moment in enumerate(moments, 1) for each in _gift_questions(number, moment))
@@ -36,31 +95,79 @@ def words_of(moment: Moment) -> str:
     return " ".join(msgspec.json.decode(moment.document)["template"]["parts"]["words"]["query"])
 
 
+def text_of_runs(runs: LessonRuns) -> str:
+    """A text as it is read."""
+    return "".join(text_of(text) for _, text in runs)
+
+
 def text_of(text: str | NumberLink) -> str:
     """The text of a run."""
     return text.text if isinstance(text, NumberLink) else text
 
 
-def _gift_questions(number: int, moment: Moment) -> Iterator[str]:
+def _gift_questions(number: int, paper: OnPaper) -> Iterator[str]:
+    moment = paper.moment
     name, question, ending = f"{number} {moment.title}".strip(), moment.question, moment.ending
+    about = [[("em", words_of(moment))], moment.text]
+    if moment.worked:
+        yield _gift_item(name, _paragraphs([*about, *moment.worked, moment.after]))
     if question:
-        prompt = [*question.prompt, ["", _unit(question)]]
-        answers = _gift_numbers(question) if isinstance(question, Fill) else _gift_choices(question)
-        yield _gift_question(name, [[["em", words_of(moment)]], moment.text, prompt], "".join(answers), moment.after)
+        given = [("", f"Given: {paper.given}.")] if paper.given else []
+        text = _paragraphs([*about, given, [*paper.prompt, ("", _unit(question))]]) + _gift_link(paper.link)
+        if isinstance(question, Gaps):
+            yield from _gift_gaps(name, text, question, moment.after)
+        else:
+            answers = _gift_numbers(question) if isinstance(question, Fill) else _gift_choices(question)
+            yield _gift_item(name, text, "".join(answers), moment.after)
     if ending:
-        yield _gift_question(f"{name}: in your own words", [ending.explain], "", ending.answer)
+        yield _gift_item(f"{name}: in your own words", _paragraphs([ending.explain]), "", ending.answer)
 
 
-def _unit(question: Pick | Choose | Fill) -> str:
+def _unit(question: Question) -> str:
     if not isinstance(question, Fill):
         return ""
     return " (In per cent.)" if question.is_share else f" ({question.unit}.)" if question.unit else ""
 
 
-def _gift_question(name: str, paragraphs: Sequence[LessonRuns], answers: str, after: LessonRuns) -> str:
-    text = "".join(f"<p>{_html(runs)}</p>" for runs in paragraphs if runs)
+def _paragraphs(texts: Sequence[LessonRuns]) -> str:
+    return "".join(f"<p>{_html(runs)}</p>" for runs in texts if runs)
+
+
+def _gift_link(link: str) -> str:
+    if not link:
+        return ""
+    address = html.escape(link)
+    linked = f'<a href="{address}">{address}</a>' if link.startswith("http") else f"<code>{address}</code>"
+    return f"<p>Its pass, in attnviz: {linked}</p>"
+
+
+def _gift_item(name: str, text: str, answers: str | None = None, after: LessonRuns | None = None) -> str:
+    """A question with its answers, of which an essay has none; without answers a description."""
+    item = f"::{_escaped(_line(name))}::[html]{_escaped(text)}"
     feedback = f"\n####{_escaped(_html(after))}" if after else ""
-    return f"::{_escaped(_line(name))}::[html]{_escaped(text)}{{{answers}{feedback}\n}}"
+    return item if answers is None else f"{item}{{{answers}{feedback}\n}}"
+
+
+def _gift_gaps(name: str, text: str, question: Gaps, after: LessonRuns) -> Iterator[str]:
+    """A question on each gap of a table."""
+    lines = [["", *question.words], *([row.name, *_shown_cells(row.cells)] for row in question.rows)]
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(each, quote=False)}</td>' for each in line)}</tr>" for line in lines
+    )
+    for row in question.rows:
+        for word, cell in zip(question.words, row.cells, strict=True):
+            if cell.gap is None:
+                continue
+            unit = " (In per cent.)" if text_of_runs(cell.text).endswith("%") else ""
+            asked = _paragraphs([[("", f"Which number is missing in the row “{row.name}”, at “{word}”?{unit}")]])
+            right = Near(value=cell.gap.value, tolerance=cell.gap.tolerance, feedback=cell.text)
+            answers = _gift_answers(right, cell.gap.nears, 1.0)
+            made = f"{text}<table>{rows}</table>{asked}"
+            yield _gift_item(f"{name}: {row.name}, {word}", made, "".join(answers), after)
+
+
+def _shown_cells(cells: Sequence[GapsCell], gap: str = "?") -> list[str]:
+    return [gap if cell.gap else text_of_runs(cell.text) for cell in cells]
 
 
 def _gift_choices(question: Pick | Choose) -> Iterator[str]:
@@ -74,9 +181,13 @@ def _gift_choices(question: Pick | Choose) -> Iterator[str]:
 
 def _gift_numbers(question: Fill) -> Iterator[str]:
     """The right number with its tolerance, and known wrong ones with feedback; fractions are asked in per cent."""
-    by = 100.0 if question.is_share else 1.0
-    yield f"#\n={_tolerant(question.right * by, question.tolerance * by)}#{_escaped(_html([['', question.text]]))}"
-    for near in question.nears:
+    right = Near(value=question.right, tolerance=question.tolerance, feedback=[("", question.text)])
+    return _gift_answers(right, question.nears, 100.0 if question.is_share else 1.0)
+
+
+def _gift_answers(right: Near, nears: Sequence[Near], by: float) -> Iterator[str]:
+    yield f"#\n={_tolerant(right.value * by, right.tolerance * by)}#{_escaped(_html(right.feedback))}"
+    for near in nears:
         yield f"\n=%0%{_tolerant(near.value * by, near.tolerance * by)}#{_escaped(_html(near.feedback))}"
 
 
@@ -110,22 +221,31 @@ _MARKDOWN_SIGNS = re.compile(r"[\\`*_{}\[\]<>|~$#&]|^[-+=]|(?<=^\d)[.)]")
 _MARKS = {"em": "*"} | dict.fromkeys(("strong", "q", "k", "v", "output"), "**")
 
 
-def slides(title: str, moments: Sequence[Moment]) -> str:
+def slides(title: str, moments: Sequence[OnPaper]) -> str:
     """The questions of moments as slides in Markdown."""
     made = [f"# {_plain(title)}"]
     for number, each in enumerate(moments, 1):
-        made += _slides_of(f"## {number}. {_plain(each.title)}".rstrip(". "), each)
+        made += _slides_of(f"## {number}. {_plain(each.moment.title)}".rstrip(". "), each)
     return "\n\n---\n\n".join(made) + "\n"
 
 
-def _slides_of(heading: str, moment: Moment) -> Iterator[str]:
+def _slides_of(heading: str, paper: OnPaper) -> Iterator[str]:
+    moment = paper.moment
+    if moment.worked:
+        lines = "\n".join(f"- {_markdown(line)}" for line in moment.worked)
+        yield "\n\n".join((heading, *filter(None, [_markdown(moment.text), lines, _markdown(moment.after)])))
     if question := moment.question:
-        labels = {} if isinstance(question, Fill) else _labels(question)
-        prompt = _markdown([(style if style in ("code", "math") else "", text) for style, text in question.prompt])
-        parts = [_markdown(moment.text), f"*{_plain(words_of(moment))}*", f"**{prompt.strip()}**"]
+        labels = _labels(question) if isinstance(question, Pick | Choose) else {}
+        prompt = _markdown([(style if style in ("code", "math") else "", text) for style, text in paper.prompt])
+        given = f"Given: {_plain(paper.given)}" if paper.given else ""
+        parts = [_markdown(moment.text), f"*{_plain(words_of(moment))}*", given, f"**{prompt.strip()}**"]
         parts.append("\n".join(f"- {letter}: {label}" for letter, label in labels.items()))
+        parts += [_table(question, "?")] if isinstance(question, Gaps) else []
+        parts += [f"<{paper.link}>"] if paper.link else []
         yield "\n\n".join((heading, *filter(None, parts)))
-        if isinstance(question, Fill):
+        if isinstance(question, Gaps):
+            right = _table(question)
+        elif isinstance(question, Fill):
             right = f"**{_plain(question.text)}** {_plain(question.unit)}".strip()
         else:
             named = list(labels.items())
@@ -134,6 +254,16 @@ def _slides_of(heading: str, moment: Moment) -> Iterator[str]:
     if moment.ending:
         yield "\n\n".join(("## In your own words", _markdown(moment.ending.explain)))
         yield "\n\n".join(("## In your own words", _markdown(moment.ending.answer)))
+
+
+def _table(question: Gaps, gap: str = "") -> str:
+    """A table with its gaps as `gap`; filled without one, in bold."""
+    lines = [["", *map(_plain, question.words)], ["---"] * (1 + len(question.words))]
+    for row in question.rows:
+        cells = ((cell, _plain(text_of_runs(cell.text))) for cell in row.cells)
+        numbers = [(gap or f"**{text}**") if cell.gap else text for cell, text in cells]
+        lines.append([_plain(row.name), *numbers])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _labels(question: Pick | Choose) -> dict[str, str]:
@@ -171,18 +301,36 @@ Form = Literal[tuple(_WRITERS)]  # GIFT, or slides in Markdown
 ENDINGS = {"gift": "gift.txt", "slides": "md"}  # the extension of a file in each form
 
 
-def exported(form: Form, title: str, moments: Sequence[Moment]) -> str:
-    """The questions of moments."""
-    return _WRITERS[form](title, moments)
+def exported(form: Form, title: str, moments: Sequence[Moment], needs: Sequence[Sequence[Need]], site: str = "") -> str:
+    """The questions of moments, with what they need."""
+    papers = [on_paper(moment, needed, site) for moment, needed in zip(moments, needs, strict=True)]
+    return _WRITERS[form](title, papers)
 
 
-def of_lesson(form: Form, lesson: str) -> str:
+def needs_of(made: MomentSource, passes: Passes) -> list[Need]:
+    """What the question of a moment needs."""
+    return needs_on_paper(made.ask.needs, passes) if made.ask else []
+
+
+def needs_of_lesson(lesson: Lesson) -> list[list[Need]]:
+    """What each question of a lesson needs."""
+    return [needs_of(each, passes_at(each.at)) for each in lesson.moment]
+
+
+def needs_of_talk(talk: Talk) -> list[list[Need]]:
+    """What each question of a talk needs."""
+    return [needs_of(each, talk_passes(each.at, each.uploads, talk.uploads)) for each in talk.moment]
+
+
+def of_lesson(form: Form, lesson: str, site: str = "") -> str:
     """The questions of the lesson with this id."""
     if lesson not in LESSONS:
         raise TalkError(f"There is no such lesson. The lessons are {', '.join(LESSONS)}.")
-    return exported(form, LESSONS[lesson].title, moments_of(lesson))
+    own = LESSONS[lesson]
+    return exported(form, own.title, moments_of(lesson), needs_of_lesson(own), site)
 
 
-def of_talk(form: Form, talk: Talk) -> str:
+def of_talk(form: Form, talk: Talk, site: str = "") -> str:
     """The questions of a talk."""
-    return exported(form, talk.title or "A talk", [talk_moment(each, talk.uploads) for each in talk.moment])
+    moments = [talk_moment(each, talk.uploads) for each in talk.moment]
+    return exported(form, talk.title or "A talk", moments, needs_of_talk(talk), site)

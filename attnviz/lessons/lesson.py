@@ -18,7 +18,9 @@ from msgspec import Meta, Struct
 from attnviz.analysis.sweep import N_PAIRS, REACHES, sweep
 from attnviz.checks.uploads import Upload
 from attnviz.contract import lesson as contract
+from attnviz.contract.base import Slug
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
+from attnviz.explain.styled_text import runs
 from attnviz.lessons.cell_reference import LessonError, Passes
 from attnviz.lessons.figures import MISTAKES, with_mistake
 from attnviz.lessons.questions import AnyQuestion
@@ -85,6 +87,7 @@ class SweepPicture(PictureSource, tag="sweep", frozen=True):
 
 AnyPicture = MistakePicture | SweepPicture  # a picture of either kind, by its tag
 Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARACTERS)]
+MAX_WORKED_LINES = 6
 
 
 class FileStruct(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -98,21 +101,30 @@ class MomentSource(FileStruct, frozen=True):
     text: Text = ""  # the texts before and with the answer, with slots
     after: Text = ""
     title: Text = ""  # its title, or empty
+    worked: Annotated[tuple[Text, ...], Meta(max_length=MAX_WORKED_LINES)] = ()  # the lines of a worked example
     ask: AnyQuestion | None = None  # its question
     says_words_alone: bool = False  # whether the picture shows only the sentence until the answer is shown
     picture: AnyPicture | None = None  # a picture instead of the pass: a mistake with the mask, or the sweep of d_k
     notes: Text = ""  # for the speaker
+
+    def __post_init__(self) -> None:
+        if self.worked and self.ask:
+            raise ValueError("A moment has a worked example or a question, not both.")
 
 
 FOLDER = Path(__file__).parent
 # Calibrated on readers who knew nothing of attention: 80 minutes for eight lessons
 _WORDS_A_MINUTE = 150
 _SECONDS_A_QUESTION = 50
+_SECONDS_A_LINE = 5
 
 
-class LessonMoment(MomentSource, frozen=True):
+class LessonMoment(MomentSource, kw_only=True, frozen=True):
     """A moment of a lesson."""
 
+    id: Slug  # unique in its lesson
+    recall: Annotated[str, Meta(pattern=r"^([a-z0-9-]+\.[a-z0-9-]+)?$")] = ""  # the `lesson.id` it asks about again
+    optional: bool = False  # a card for engineers
     claims: tuple[str, ...] = ()  # expressions for what its texts claim; tests check them against its passes
 
 
@@ -121,6 +133,7 @@ class EndingSource(FileStruct, frozen=True):
 
     explain: str
     answer: str
+    tell: str  # the lesson in a sentence, to tell a friend
 
 
 class Lesson(FileStruct, frozen=True):
@@ -128,16 +141,29 @@ class Lesson(FileStruct, frozen=True):
 
     title: str
     says: str  # what it teaches, in a sentence
+    why: str  # why that matters, in a sentence
     moment: tuple[LessonMoment, ...]  # its moments, in order
     ending: EndingSource  # the final question and answer
+    terms: dict[str, str] = {}  # the terms that one can explain after it, and the ids of the moments that explain them
+
+    def __post_init__(self) -> None:
+        ids = [each.id for each in self.moment]
+        if len({*ids}) < len(ids):
+            raise ValueError(f"The moments of a lesson have different ids; got {', '.join(ids)}.")
 
     @property
     def minutes(self) -> int:
-        """The approximate time to read it and answer its questions."""
-        texts = " ".join(f"{each.text} {each.after} {each.ask.prompt if each.ask else ''}" for each in self.moment)
-        n_words = len(SLOT.sub("0", texts).split())
-        n_questions = sum(each.ask is not None for each in self.moment)
-        return max(round(n_words / _WORDS_A_MINUTE + n_questions * _SECONDS_A_QUESTION / 60), 1)
+        """The approximate time to read it and answer its questions, without its optional moments."""
+        read = [each for each in self.moment if not each.optional]
+        texts = [" ".join((each.text, *each.worked, each.after, each.ask.prompt if each.ask else "")) for each in read]
+        n_questions, n_lines = sum(each.ask is not None for each in read), sum(len(each.worked) for each in read)
+        minutes = len(SLOT.sub("0", " ".join(texts)).split()) / _WORDS_A_MINUTE
+        minutes += (n_questions * _SECONDS_A_QUESTION + n_lines * _SECONDS_A_LINE) / 60
+        return max(round(minutes), 1)
+
+    def number_of(self, id: str) -> int | None:
+        """The number of the moment with this id; None if there is none."""
+        return next((number for number, each in enumerate(self.moment, start=1) if each.id == id), None)
 
 
 LESSONS: dict[str, Lesson] = {  # all lessons by their ids, in order
@@ -170,23 +196,43 @@ def moments_of(lesson: str) -> list[contract.Moment]:
 
 
 def _moment(lesson: Lesson, number: int) -> contract.Moment:
-    made, ending = lesson.moment[number - 1], None
+    made = lesson.moment[number - 1]
     passes = passes_at(made.at)
+    sent = moment_data(made, passes, fill_slots)
+    sent.id, sent.recall, sent.is_optional = made.id, _recall(made.recall), made.optional
+    if number == 1:
+        sent.why = fill_slots(lesson.why, passes)
     if number == len(lesson.moment):
-        explain, answer = (fill_slots(each, passes) for each in (lesson.ending.explain, lesson.ending.answer))
-        ending = contract.Ending(explain=explain, answer=answer)
-    return moment_data(made, passes, fill_slots, ending)
+        texts = (lesson.ending.explain, lesson.ending.answer, lesson.ending.tell)
+        explain, answer, tell = (fill_slots(each, passes) for each in texts)
+        sent.ending = contract.Ending(explain=explain, answer=answer, tell=tell)
+    return sent
+
+
+def _recall(address: str) -> contract.Recall | None:
+    """The moment at an address, `lesson.id`; None for an empty one."""
+    if not address:
+        return None
+    lesson, _, id = address.partition(".")
+    number = LESSONS[lesson].number_of(id) if lesson in LESSONS else None
+    if number is None:
+        raise LessonError(f"A recall names a moment, as in masks.padding; there is no {address}.")
+    return contract.Recall(lesson=lesson, id=id, name=LESSONS[lesson].title)
 
 
 def moment_data(
     made: MomentSource,
     passes: Passes,
     fill: Callable[[str, Passes], contract.LessonRuns],
-    ending: contract.Ending | None = None,
 ) -> contract.Moment:
     """A moment as the browser receives it; `fill` fills the slots of its texts."""
     return contract.Moment(
+        id="",
         title=made.title,
+        recall=None,
+        why=[],
+        is_optional=False,
+        worked=[fill(each, passes) for each in made.worked],
         text=fill(made.text, passes),
         after=fill(made.after, passes),
         question=made.ask.question(passes) if made.ask else None,
@@ -196,7 +242,7 @@ def moment_data(
         says_words_alone=made.says_words_alone,
         at=urlencode(query(passes.b.scene)),
         notes=made.notes,
-        ending=ending,
+        ending=None,
         worked_solution=None,
         picture=made.picture.drawn(passes) if made.picture else None,
         document=Json(document_json(passes.b, cache=PASS_CACHE)),
@@ -206,8 +252,23 @@ def moment_data(
 @cache
 def contents() -> bytes:
     """The list of lessons as JSON."""
-    entries = [
-        contract.LessonEntry(id=name, name=each.title, says=each.says, minutes=each.minutes, n_moments=len(each.moment))
-        for name, each in LESSONS.items()
-    ]
+    entries = [_entry(name, each) for name, each in LESSONS.items()]
     return to_json(contract.LessonsPage(lessons=entries, own_sentence=urlencode(query(Scene()) | {"view": "sheet"})))
+
+
+def _entry(id: str, lesson: Lesson) -> contract.LessonEntry:
+    moments = [
+        contract.MomentEntry(id=each.id, title=each.title, recall=each.recall, is_optional=each.optional)
+        for each in lesson.moment
+    ]
+    return contract.LessonEntry(
+        id=id,
+        name=lesson.title,
+        says=lesson.says,
+        why=lesson.why,
+        minutes=lesson.minutes,
+        n_moments=len(moments),
+        moments=moments,
+        terms=[contract.ExplainedTerm(name=runs(term), moment=id) for term, id in lesson.terms.items()],
+        tell=runs(lesson.ending.tell),
+    )

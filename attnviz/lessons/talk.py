@@ -17,7 +17,7 @@ import numpy as np
 from msgspec import Meta, field
 
 from attnviz.checks.uploads import LACKING, Upload, packed, unpacked
-from attnviz.contract.lesson import Fill, Moment, Question
+from attnviz.contract.lesson import Fill, Gap, Gaps, Moment, Question
 from attnviz.core import limits
 from attnviz.core.errors import OwnArraysError
 from attnviz.lessons.cell_reference import LessonError, Passes, find
@@ -241,9 +241,14 @@ def talk_passes(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] =
 
 
 def check_answer(question: Question | None) -> None:
-    """Raise unless the answer of a number question is a number."""
-    if not isinstance(question, Fill):
-        return
-    numbers = [question.right, question.tolerance, *(each.value for each in question.nears)]
-    if isinstance(question.right, bool) or not all(map(math.isfinite, numbers)) or question.tolerance < 0:
+    """Raise unless the answers of a number question are numbers."""
+    if isinstance(question, Fill):
+        _check_number(question.right, question)
+    for gap in question.gaps if isinstance(question, Gaps) else ():
+        _check_number(gap.value, gap)
+
+
+def _check_number(right: float, asked: Fill | Gap) -> None:
+    numbers = [right, asked.tolerance, *(each.value for each in asked.nears)]
+    if isinstance(right, bool) or not all(map(math.isfinite, numbers)) or asked.tolerance < 0:
         raise TalkError("The answer to this question is no number that somebody could give: choose another one.")

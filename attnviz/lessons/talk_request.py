@@ -14,11 +14,12 @@ from attnviz.core.limits import MAX_ADDRESS_CHARACTERS
 from attnviz.core.selection import Selection
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.steps import full_title, steps_of
+from attnviz.explain.steps import steps_of
 from attnviz.lessons import talk as talks
-from attnviz.lessons.cell_reference import Passes, Reference, is_of_words, noun, place_name, quoted_name
-from attnviz.lessons.export import Form, of_lesson, of_talk
+from attnviz.lessons.cell_reference import Passes, Reference, noun, place_name
+from attnviz.lessons.export import Form, Site, of_lesson, of_talk
 from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.needs import describe, head_and_layer
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.questions.answers import LINES, Answer, Code
 from attnviz.lessons.questions.numbers import Count, Number, Percentage
@@ -72,7 +73,7 @@ def _candidates(passes: Passes) -> Iterator[AnyQuestion]:
     unit = model.task.unit if model else "word"
     query, key = (place_name(attention, axis, attention.index[axis]) for axis in (1, 2))
     if _SPECIAL.isdisjoint(query + key):
-        row, cell, where = _written(attention, 2), _written(attention), _head_and_layer(attention)
+        row, cell, where = _written(attention, 2), _written(attention), head_and_layer(attention)
         yield PickWord(of=row, prompt=f"Which {unit} will “{query}” look at most{where}?")
         yield Percentage(of=cell, prompt=f"What share of its attention does “{query}” give to “{key}”{where}?")
         if other:
@@ -93,20 +94,9 @@ def _candidates(passes: Passes) -> Iterator[AnyQuestion]:
 
 def _on_number(ref: Reference) -> AnyQuestion:
     name = ref.stage.name
-    places = [quoted_name(ref, axis, index) for axis, index in enumerate(ref.index)]
-    if noun(name) == "number":
-        prompt = f"Which number stands in {full_title(name)} at {', '.join(places)}?"
-    else:
-        words = (each for axis, each in enumerate(places) if is_of_words(ref, axis))
-        prompt = f"What is the {noun(name)} of {' and '.join(words)}{_head_and_layer(ref)}?"
+    asked = "Which number stands in" if noun(name) == "number" else "What is the"
+    prompt = f"{asked} {describe(ref)}?"
     return (Percentage if noun(name) == "probability" else Number)(of=_written(ref), prompt=prompt)
-
-
-def _head_and_layer(ref: Reference) -> str:
-    is_headed = ref.stage.axes[0] == "head" and ref.stage.shape[0] > 1
-    head = f" in {place_name(ref, 0, ref.index[0])}" if is_headed else ""
-    layer = split_layer(ref.stage.name)[1]
-    return head + (f" {'of' if head else 'in'} layer {layer}" if layer else "")
 
 
 def _cell(trace: Trace, name: str, selection: Selection) -> Reference:
@@ -163,6 +153,7 @@ class ExportRequest(BrowserRequest, tag="export", frozen=True):
     form: Form
     lesson: str = ""
     talk: talks.Talk | None = None
+    site: Site = ""
 
 
 TalkRequest = MomentRequest | QuestionsRequest | FileRequest | OpenRequest | ExportRequest
@@ -201,5 +192,6 @@ def _(request: OpenRequest) -> bytes:
 
 @reply.register
 def _(request: ExportRequest) -> bytes:
-    made = of_lesson(request.form, request.lesson) if request.talk is None else of_talk(request.form, request.talk)
+    form, talk, site = request.form, request.talk, request.site
+    made = of_lesson(form, request.lesson, site) if talk is None else of_talk(form, talk, site)
     return to_json(WrittenFile(file=made))

@@ -87,7 +87,7 @@ def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
     >>> import tempfile
     >>> from attnviz import Settings, page, trace_of
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 700_000
+    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 750_000
     True
     """
     return Path(path).write_bytes(_page_of(trace).html.encode())

@@ -48,7 +48,7 @@ def unfolded(page):
 @pytest.mark.slow
 def test_answer_unfolds_down_to_the_words(opened):
     page = opened(model="recall")
-    page.locator(".thread .answer").click()
+    page.locator(".learns .answer-of button").click()
     expect(heading(page, "probabilities[e (2), 1] = ")).to_be_visible()
     for stage in ["logits", *LAYER_2, *LAYER_1, "x", "embeddings"]:
         page.locator(".terms").get_by_role("button", name=re.compile(f"^{stage}\\[")).first.click()

@@ -192,7 +192,7 @@ def test_second_device_leads_everywhere(comes):
     expect(phone.locator(".class-state")).to_have_text("● following")
 
     speaker.goto(f"{speaker.url.partition('/walk')[0]}/?lesson=who-is-it&moment=2")
-    expect(remote.locator(".lesson-page .count")).to_have_text("2 of 8")
+    expect(remote.locator(".lesson-page .count")).to_have_text("2 of 9")
     expect(answers(phone)).to_have_count(12)
     remote.get_by_role("button", name="Reveal").click()
     expect(phone.locator(".class-own")).to_contain_text("It is street.")

@@ -11,6 +11,7 @@ from tab import at, becomes, expect, heading, lesson, parameters, sentence, to_p
 from attnviz.lessons.lesson import LESSONS
 
 pytestmark = pytest.mark.browser
+LAST = len(LESSONS["who-is-it"].moment)
 
 CONTROLS = """() => {
   const roots = [document, ...[...document.querySelectorAll("*")].map(({ shadowRoot }) => shadowRoot).filter(Boolean)];
@@ -34,9 +35,9 @@ def test_first_visit_is_a_question(visit):
     page.get_by_role("button", name="animal", exact=True).click()
     expect(page.locator(".lesson-said .verdict.right")).to_be_visible()
     page.keyboard.press("PageDown")
-    expect(page.locator(".count")).to_have_text("2 of 8")
-    kept = "JSON.parse(localStorage.getItem('attnviz lessons'))?.predicted"
-    becomes(page, lambda: page.evaluate(kept), {"who-is-it 1": True})
+    expect(page.locator(".count")).to_have_text(f"2 of {LAST}")
+    kept = "JSON.parse(localStorage.getItem('attnviz lessons'))?.answered"
+    becomes(page, lambda: page.evaluate(kept), {f"who-is-it.{LESSONS['who-is-it'].moment[0].id}": True})
     assert (tab.told, tab.actions) == ([], []), "nothing is told to the server"
 
 
@@ -59,17 +60,29 @@ def test_first_screen_draws_the_guess_as_an_arc(visit):
     expect(page.locator(".lesson-said .verdict.wrong")).to_be_visible()
 
 
-def test_return_visit_lists_lessons_and_progress(visit):
+def test_return_visit_opens_all_lessons(visit):
     page = lesson(visit(width=1366))
-    contents = page.get_by_role("group", name="All lessons")
     page.get_by_role("button", name="animal", exact=True).click()
     page.keyboard.press("PageDown")
-    expect(page.locator(".count")).to_have_text("2 of 8")
-    expect(contents).to_be_hidden()
+    expect(page.locator(".count")).to_contain_text("2 of ")
     page.goto(page.url.split("?")[0])
-    expect(contents).to_contain_text("at 2 of 8 · predicted 1 of 1")
-    page.keyboard.press("Escape")
-    expect(page.locator(".count")).to_have_text("2 of 8")
+    expect(page.locator(".around-moments h2")).to_have_text("All lessons")
+    becomes(page, lambda: parameters(page), {})
+    marks = page.locator(".marks").first.get_by_role("listitem")
+    expect(marks.first).to_contain_text(": right")
+    expect(marks.last).to_contain_text(": not seen")
+    page.get_by_role("link", name="Go on where you were").click()
+    expect(page.locator(".count")).to_contain_text("2 of ")
+    page = lesson(visit(width=1366), at(lesson="end"), ".around-moments")
+    ways = page.get_by_role("navigation", name="Three ways on")
+    ways.get_by_role("link", name="microgpt").click()
+    expect(heading(page, "microgpt")).to_be_attached()
+    page.go_back()
+    ways.get_by_role("link", name="Your own code").click()
+    expect(heading(page, "Your own numbers")).to_be_attached()
+    page.go_back()
+    ways.get_by_role("link", name="Your own sentence").click()
+    expect(heading(page, "Walkthrough")).to_be_attached()
 
 
 def test_typed_sentence_opens_in_one_word(visit):
@@ -84,7 +97,7 @@ def test_typed_sentence_opens_in_one_word(visit):
 
 def test_walkthrough_and_back_from_a_moment(visit):
     tab = visit()
-    page = lesson(tab, at(lesson="who-is-it", moment=5))
+    page = lesson(tab, at(lesson="who-is-it", moment=6))
     page.keyboard.press("PageDown")
     page.get_by_role("link", name="Explore this in the walkthrough").click()
     expect(heading(page, "Walkthrough")).to_be_attached()
@@ -92,18 +105,18 @@ def test_walkthrough_and_back_from_a_moment(visit):
     becomes(page, lambda: {"lesson", "moment"} & parameters(page).keys(), set())
     becomes(page, lambda: "beside" in parameters(page), True)
     page.go_back()
-    expect(page.locator(".lesson-said h2")).to_have_text(LESSONS["who-is-it"].moment[4].title)
+    expect(page.locator(".lesson-said h2")).to_have_text(LESSONS["who-is-it"].moment[5].title)
     expect(page.locator(".lesson-said .verdict")).not_to_be_empty()
-    becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "5"})
+    becomes(page, lambda: parameters(page), {"lesson": "who-is-it", "moment": "6"})
 
 
 def test_the_walkthrough_opens_at_the_picture_of_the_moment(visit):
     """The view, the step and the number that was opened there."""
-    for name, moment in (("heads", 3), ("one-number", 4)):
+    for name, moment in (("order", 3), ("order", 5)):
         page = lesson(visit(), at(lesson=name, moment=moment))
         page.keyboard.press("PageDown")
         picture = page.locator(".lesson-picture")
-        picture.locator("[role=gridcell]").nth(5).click()
+        picture.locator("[role=gridcell]").nth(1).click()
         opened = page.locator(".number-line strong").inner_text()
         page.get_by_role("link", name="Explore this in the walkthrough").click()
         expect(heading(page, "Walkthrough")).to_be_attached()
@@ -141,14 +154,14 @@ def test_pages_keep_their_scene(visit):
 
 def test_lesson_is_presented(visit):
     tab = visit()
-    page = lesson(tab, at(lesson="masks", moment=2, present=1))
+    page = lesson(tab, at(lesson="masks", moment=1, present=1))
     expect(page.get_by_test_id("stHeader")).not_to_be_visible()
     page.keyboard.press("PageDown")
     page.keyboard.press("PageDown")
-    becomes(page, lambda: parameters(page), {"lesson": "masks", "moment": "3", "present": "1"})
+    becomes(page, lambda: parameters(page), {"lesson": "masks", "moment": "2", "present": "1"})
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stHeader")).to_be_visible()
-    becomes(page, lambda: parameters(page), {"lesson": "masks", "moment": "3"})
+    becomes(page, lambda: parameters(page), {"lesson": "masks", "moment": "2"})
 
 
 DIALOGS = """() => {
@@ -239,6 +252,9 @@ def test_lesson_has_contrast(taught, theme):
     found["its answer"] = faint(page)
     page.get_by_role("button", name="All lessons").click()
     found["the list"] = faint(page)
+    page.evaluate("again('?lesson=end')")
+    expect(page.locator(".explained")).to_be_visible()
+    found["the end page"] = faint(page)
     colouring.evaluate("(style) => style.remove()")
     page.emulate_media(reduced_motion="null")
     assert found == {each: [[], [], []] for each in found}

@@ -110,11 +110,13 @@ FOCUSABLE = """() => {
 }"""
 OWN = {"sentence": "the cat sat on the mat", "step": "scores"}
 MOST_FOCUSABLE = {
-    "lesson": ("lessons", 18),
+    "lesson": ("lessons?lesson=who-is-it&moment=1", 18),
+    "All lessons": ("lessons", 20),
     "lesson, asked by words": ("lessons?lesson=who-is-it&moment=2", 18),
     "walkthrough": ("walkthrough", 30),
     "One word": (at(**OWN, view="sheet"), 42),
     "All words": (at(**OWN), 45),
+    "All heads": (at(**OWN | {"step": "softmax", "heads": "4"}, view="heads"), 42),
     "microgpt": ("?model=microgpt", 42),
     "Compare": (at(**OWN, view="sheet", beside="mask=causal"), 45),
 }

@@ -7,6 +7,7 @@ import random
 import re
 from urllib.parse import parse_qsl
 
+import msgspec
 import pytest
 from documents import fitted_at
 from hypothesis import settings
@@ -23,6 +24,7 @@ from attnviz.classroom.room import ANSWER_SECONDS, OFFER_SECONDS, SECONDS, Room,
 from attnviz.classroom.room_routes import is_right
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Fill
+from attnviz.lessons.talk import TalkMoment
 
 PLACES = [
     Place("model=who-is-it&step=scores"),
@@ -279,6 +281,20 @@ def test_a_question_of_a_cell_names_it_and_has_its_answer():
             assert question["right"] == [numbers.index(max(numbers))]
         else:
             assert question["right"] == numbers[last]
+
+
+def test_a_class_sees_gaps_and_worked_lines_and_is_not_asked():
+    gaps = {"kind": "gaps", "prompt": "?", "words": ["the", "cat"]}
+    gaps |= {"rows": [{"name": "score", "of": ["scores[cat, the]", "scores[cat, cat]"], "gaps": ["cat"]}]}
+    for part in ({"ask": gaps}, {"worked": ["2 = 2", "3 = 3"]}):
+        place = place_in("", moment=msgspec.convert({"at": "sentence=the+cat+sat&heads=1"} | part, TalkMoment))
+        shown = json.loads(moment_at(place))
+        assert place.takes is None
+        assert [shown["question"] is not None, len(shown["worked"])] == ["ask" in part, 2 * ("worked" in part)]
+        own = room()
+        own.apply(commands.Move(time=0.0, place=place))
+        with pytest.raises(RoomError, match="Nothing is asked"):
+            own.apply(commands.Open(time=0.0, is_open=True))
 
 
 def asked(at, kind, cell):

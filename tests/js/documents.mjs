@@ -428,6 +428,7 @@ export function layeredDocumentOf(options = {}, nLayers = 2) {
     starts: [start, ...layers.map((_, i) => ({ ...start, query: i, key: i + 1 }))],
     stages: Object.assign({}, ...layers.map(({ stages }) => stages)),
     steps,
+    layers: layers.map((_, i) => ({ attention: `attention_${i + 1}`, purpose: "" })),
     nearest: Object.assign({}, ...layers.map(({ nearest }) => nearest), layers[0].nearest),
     map: {
       columns: steps.map(({ id, title, layer, stages }) => ({ step: id, title, layer, stages })),

@@ -13,7 +13,7 @@ const WORDS = ["the", "cat", "sat"],
     right: "cat",
     rightShares: [0.05, 0.2, 0.11, 0.6, 0.97],
   },
-  TASK = { isOpen: false, nAnswers: 10 };
+  TASK = { isOpen: false, nAnswers: 10, nLayers: 1 };
 
 test("a moment is the weights of a head and the probability of the answer, at a checkpoint", () => {
   assert.deepEqual(momentOf(LEARNING, 0, 1), { place: 1, weights: [0.7, 0.2, 0.1], share: 0.4 });
@@ -30,6 +30,7 @@ test("a wrong answer has the right one beside it, a right one the word looked at
   assert.equal(said(2), "Then: 11\u00a0% sure. Right by luck: a guess among 10.");
   assert.equal(said(2, { ...TASK, nAnswers: 20 }), "Then: 11\u00a0% sure. “sat” takes most from “the”.");
   assert.equal(said(4), "Then: 97\u00a0% sure. “sat” takes most from “cat”.");
+  assert.equal(said(4, { ...TASK, nLayers: 2 }), "Then: 97\u00a0% sure. “sat” takes most from “cat” in layer 2.");
   assert.equal(said(4, { ...TASK, isOpen: true }), "Then: 97\u00a0% sure.");
 });
 

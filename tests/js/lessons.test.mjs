@@ -1,18 +1,28 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { added, edited, entryOf, isTalk, makeMoments, minutesOf } from "../../attnviz/viewer/browser/lesson/course.js";
+import {
+  added,
+  edited,
+  entryOf,
+  isTalk,
+  makeMoments,
+  minutesOf,
+  orderOf,
+} from "../../attnviz/viewer/browser/lesson/course.js";
 import { moved, NOTHING, nextPosition, positionIn } from "../../attnviz/viewer/browser/lesson/course.js";
 import { searchOf, without } from "../../attnviz/viewer/browser/lesson/course.js";
 import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
-import { candidateAt, numberIn, verdictOn } from "../../attnviz/viewer/browser/lesson/question.js";
+import { makeLessonState, makeNavigation } from "../../attnviz/viewer/browser/lesson/navigation.js";
+import { candidateAt, verdictOn } from "../../attnviz/viewer/browser/lesson/question.js";
 import { makeWindowPair, planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import { makeTalkStore } from "../../attnviz/viewer/browser/talk/talkController.js";
 import { makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkDock.js";
+import { numberIn } from "../../attnviz/viewer/browser/model/numeral.js";
 import { forbidden, storeOf } from "./helpers.mjs";
 
 const LESSONS = [
   { id: "one", nMoments: 2 },
-  { id: "two", nMoments: 3 },
+  { id: "two", nMoments: 3, moments: [{ id: "first" }, { id: "second" }, { id: "third" }] },
 ];
 
 test("an address leads to the place that it was written for, and mends what it can't", () => {
@@ -26,6 +36,7 @@ test("an address leads to the place that it was written for, and mends what it c
   assert.equal(positionIn(LESSONS, "?lesson=three"), null);
   const momentIn = text => positionIn(LESSONS, `?lesson=two&moment=${text}`).moment;
   assert.deepEqual(["0", "-4", "99", "x", "1.5", ""].map(momentIn), [1, 1, 3, 1, 1, 1]);
+  assert.deepEqual(["second", "third", "none"].map(momentIn), [2, 3, 1], "an id names its moment");
 });
 
 test("from moment to moment one walks all lessons, and back again", () => {
@@ -39,23 +50,146 @@ test("from moment to moment one walks all lessons, and back again", () => {
   assert.deepEqual(there, back.reverse());
 });
 
+const RECALL = origin => ({ id: origin, recall: `one.${origin}`, isOptional: false });
+const PLAIN = (id, isOptional = false) => ({ id, recall: "", isOptional });
+
+test("Next skips optional moments, and of two recalls beside each other begins with what was wrong", () => {
+  const moments = [PLAIN("a"), PLAIN("b", true), RECALL("c"), RECALL("d"), RECALL("e"), PLAIN("f"), PLAIN("g", true)],
+    entry = { id: "two", nMoments: moments.length, moments },
+    orderIf = (...wrong) => orderOf(entry, origin => wrong.includes(origin)).join("");
+  assert.deepEqual([orderIf(), orderIf("one.c"), orderIf("one.c", "one.d")], ["13456", "13456", "13456"]);
+  assert.deepEqual([orderIf("one.d"), orderIf("one.e"), orderIf("one.d", "one.e")], ["14356", "13456", "14356"]);
+
+  const course = [LESSONS[0], entry, { id: "three", nMoments: 1, moments: [PLAIN("x")] }],
+    walk = (from, by) => {
+      const seen = [];
+      for (let at = from; at; at = nextPosition(course, at, by)) seen.push(`${at.lesson} ${at.moment}`);
+      return seen;
+    };
+  const there = walk({ lesson: "one", moment: 1 }, 1);
+  assert.deepEqual(there, ["one 1", "one 2", ...[1, 3, 4, 5, 6].map(n => `two ${n}`), "three 1"]);
+  assert.deepEqual(walk({ lesson: "three", moment: 1 }, -1), there.toReversed());
+  const beside = (moment, by) => walk({ lesson: "two", moment }, by)[1];
+  assert.deepEqual([beside(2, -1), beside(2, 1), beside(7, -1), beside(7, 1)], ["two 1", "two 3", "two 6", "three 1"]);
+  for (const { id } of moments)
+    assert.equal(moments[positionIn(course, `?lesson=two&moment=${id}`).moment - 1].id, id, "a link may name it");
+});
+
+// A lesson whose second moment is a worked example of two lines; `window` follows what it sends.
+async function workedLesson(after, other = null) {
+  const blank = { question: null, worked: [], after: [], ending: null, title: "" },
+    line = text => [["", text]],
+    all = { 1: blank, 2: { ...blank, worked: [line("one"), line("two")], after }, 3: blank };
+  const state = makeLessonState(
+      [{ id: `worked${after.length}`, name: "L", nMoments: 3 }],
+      null,
+      () => true,
+      () => false,
+    ),
+    heard = [],
+    frame = { announce: text => heard.push(text), bringVerdict() {}, begin() {}, whileLate: coming => coming },
+    moments = { get: async ({ moment }) => all[moment], prefetch() {} },
+    host = { has: () => true, address: { read: () => "", write() {} } },
+    page = { present() {}, update() {}, redraw() {}, forget() {}, sync: () => other?.(state.now()) };
+  const navigation = makeNavigation(state, frame, { host, memory: makeMemory(forbidden), moments }, page);
+  const go = async act => {
+    act();
+    await new Promise(done => setTimeout(done));
+    return [state.position.moment, state.answered().lines, state.isDone()].join(" ");
+  };
+  await go(() => navigation.load({ ...state.first, moment: 2 }));
+  return { state, navigation, heard, go };
+}
+
+test("a worked example comes line by line and goes back so, and another window follows", async () => {
+  for (const after of [[], [["", "why"]]]) {
+    const last = after.length ? ["2 2 false", "2 3 true"] : ["2 2 true"],
+      { navigation, heard, go } = await workedLesson(after),
+      steps = ["2 0 false", "2 1 false", ...last, "3 0 true"],
+      seen = ["2 0 false"];
+    for (const _ of steps.slice(1)) seen.push(await go(navigation.press));
+    assert.deepEqual(seen, steps);
+    const lines = heard.filter(text => ["one", "two", "why"].includes(text));
+    assert.deepEqual(lines, ["one", "two", ...(after.length ? ["why"] : [])], "each line is heard");
+    const back = [];
+    for (const _ of steps.slice(1)) back.push(await go(navigation.back));
+    assert.deepEqual(back, steps.slice(0, -1).toReversed());
+    const before = await go(navigation.back);
+    assert.equal(before.split(" ")[0], "1");
+  }
+});
+
+test("another window shows as many lines", async () => {
+  const sent = [],
+    { navigation, go } = await workedLesson(
+      [
+        ["", "why"],
+        ["", "!"],
+      ],
+      now => sent.push(now),
+    );
+  for (let n = 0; n < 3; n += 1) await go(navigation.press);
+  await go(navigation.back);
+  const seen = [];
+  for (const now of structuredClone(sent)) seen.push(await go(() => navigation.follow(now)));
+  assert.deepEqual(
+    seen.map(each => each.slice(-5)),
+    ["false", "false", " true", "false"],
+  );
+  assert.equal(seen.at(-1), "2 2 false");
+});
+
+const momentsOf = (...ids) => ids.map(id => ({ id, isOptional: id === "optional" }));
+const ENTRIES = [
+  { id: "one", nMoments: 3, moments: momentsOf("a", "optional", "b") },
+  { id: "two", nMoments: 2, moments: momentsOf("a", "c") },
+];
+
 test("what was said first is kept, by the browser, until it is to forget it", () => {
   const texts = {},
-    memory = makeMemory(() => storeOf(texts));
-  memory.predicted({ lesson: "one", moment: 1 }, false);
-  memory.predicted({ lesson: "one", moment: 1 }, true);
-  memory.predicted({ lesson: "one", moment: 2 }, true);
-  memory.predicted({ lesson: "two", moment: 1 }, true);
-  memory.at({ lesson: "two", moment: 2 });
+    memory = makeMemory(() => storeOf(texts), ENTRIES),
+    stale = makeMemory(() => storeOf(texts), ENTRIES); // of another tab
+  memory.answered("one", "a", false);
+  memory.answered("one", "a", true);
+  memory.answered("one", "b", true);
+  memory.answered("two", "a", true);
+  memory.answered("two", "c", null);
+  memory.answered("two", "c", true);
   memory.at({ lesson: "two", moment: 1 });
-  memory.opensWalkthrough = true;
-  const again = makeMemory(() => storeOf(texts));
+  memory.keepOwnWords("one", "<b>mine</b>");
+  stale.opensWalkthrough = true;
+  const again = makeMemory(() => storeOf(texts), ENTRIES);
   assert.deepEqual(again.scoreOf("one"), { right: 1, asked: 2 });
   assert.deepEqual(again.scoreOf(null), { right: 2, asked: 3 });
-  const actual = [again.last, again.reached, again.opensWalkthrough];
-  assert.deepEqual(actual, [{ lesson: "two", moment: 1 }, { two: 2 }, true]);
+  assert.deepEqual(
+    [again.resultsOf("one"), again.resultsOf("two")],
+    [
+      [false, undefined, true],
+      [true, null],
+    ],
+  );
+  assert.deepEqual(["one.a", "one.b", "two.c", "two.d"].map(again.isWrong), [true, false, false, false]);
+  const actual = [again.last, again.opensWalkthrough, again.ownWordsOf("one"), again.ownWordsOf("two")];
+  assert.deepEqual(actual, [{ lesson: "two", moment: 1 }, true, "<b>mine</b>", ""]);
+  const moved = [{ ...ENTRIES[0], moments: momentsOf("optional", "b", "a") }];
+  assert.deepEqual(makeMemory(() => storeOf(texts), moved).resultsOf("one"), [undefined, true, false], "by their ids");
   again.forget();
-  assert.deepEqual(makeMemory(() => storeOf(texts)).scoreOf(null), { right: 0, asked: 0 });
+  const empty = makeMemory(() => storeOf(texts), ENTRIES);
+  assert.deepEqual([empty.scoreOf(null), empty.ownWordsOf("one"), empty.last], [{ right: 0, asked: 0 }, "", null]);
+  assert.equal(empty.isEmpty, true);
+  assert.ok(!texts["attnviz lessons"].includes("mine"));
+});
+
+test("what is to do next begins at the last visit's lesson, and passes what is for engineers", () => {
+  const memory = makeMemory(() => storeOf(), ENTRIES),
+    idOf = ({ lesson, moment }) => ENTRIES.find(({ id }) => id === lesson).moments[moment - 1].id,
+    next = [];
+  memory.at({ lesson: "two", moment: 1 });
+  for (let to = memory.nextToDo(); to; to = memory.nextToDo()) {
+    next.push(`${to.lesson} ${to.moment}`);
+    memory.answered(to.lesson, idOf(to), next.length === 1 ? true : null);
+  }
+  assert.deepEqual(next, ["two 1", "two 2", "one 1", "one 3"]);
 });
 
 test("without a store, and with another's text in it, one begins anew", () => {
@@ -64,9 +198,9 @@ test("without a store, and with another's text in it, one begins anew", () => {
     () => storeOf({ "attnviz lessons": "[" }),
     () => storeOf({ "attnviz lessons": "null" }),
   ]) {
-    const memory = makeMemory(store);
+    const memory = makeMemory(store, ENTRIES);
     assert.equal(memory.last, null);
-    memory.predicted({ lesson: "one", moment: 1 }, true);
+    memory.answered("one", "a", true);
     assert.deepEqual(memory.scoreOf("one"), { right: 1, asked: 1 });
   }
 });
@@ -109,19 +243,20 @@ test("a wrong word is told what it is the answer to, a right one is not told twi
 
 const SUM = { kind: "fill", right: 6 / 7, text: "0.86", tolerance: 0.01, isShare: false, nears: [] };
 
-test("an answer that is off by rounding is near enough, and a number is said once", () => {
-  const said = (question, answer, after) => sentencesOf(verdictOn(question, answer, [["", after]])).join(" | "),
-    after = "0.86, which is 6/7.";
-  for (const answer of [0.86, 0.857]) assert.equal(said(SUM, answer, after), "Right: 0.86, which is 6/7.");
-  assert.equal(said(SUM, 0.85, after), "Near enough: you said 0.85, it is 0.86, which is 6/7.");
-  assert.equal(said(SUM, 0.84, after), "You said 0.84. | It is 0.86, which is 6/7.");
-  assert.equal(said(SUM, 0.84, "And so on."), "You said 0.84. It is 0.86. | And so on.");
+test("an answer that is off by rounding is near enough", () => {
+  const said = (question, answer) =>
+    sentencesOf(verdictOn(question, answer, [["", "And."]]))
+      .join(" | ")
+      .replaceAll("\u00a0", " ");
+  for (const answer of [0.86, 0.857]) assert.equal(said(SUM, answer), "Right: 0.86. | And.");
+  assert.equal(said(SUM, 0.85), "Near enough: you said 0.85, it is 0.86. | And.");
+  assert.equal(said(SUM, 0.84), "You said 0.84. It is 0.86. | And.");
   const share = { ...SUM, right: 0.063, text: "6 %", tolerance: 0.03, isShare: true };
-  assert.equal(said(share, 0.06, "And."), "Right: 6 %. | And.");
-  assert.equal(said(share, 0.08, "And.").replaceAll("\u00a0", " "), "Near enough: you said 8 %, it is 6 %. | And.");
+  assert.equal(said(share, 0.06), "Right: 6 %. | And.");
+  assert.equal(said(share, 0.08), "Near enough: you said 8 %, it is 6 %. | And.");
   const percent = { ...SUM, right: 88, text: "88", tolerance: 5, unit: "%" };
-  assert.equal(said(percent, 86, "88 %. And."), "Near enough: you said 86 %, it is 88 %. And.");
-  assert.equal(said(percent, 50, "88 %. And."), "You said 50 %. | It is 88 %. And.");
+  assert.equal(said(percent, 86), "Near enough: you said 86 %, it is 88 %. | And.");
+  assert.equal(said(percent, 50), "You said 50 %. It is 88 %. | And.");
 });
 
 test("what is clicked in the picture is the candidate that stands for it", () => {
@@ -141,8 +276,6 @@ test("a number is right within its tolerance, and a wrong one is told what it is
   assert.deepEqual(sentencesOf(verdictOn(FILL, 6)), ["You said 6 cells. It is 3 cells.", "the sum"]);
   assert.deepEqual(sentencesOf(verdictOn(FILL, -7)), ["You said −7 cells. It is 3 cells."]);
   assert.deepEqual(sentencesOf(verdictOn(FILL, null, [["", "3,000 are"]])), ["It is 3 cells.", "3,000 are"]);
-  const colon = verdictOn(FILL, null, [["", "3: one for each word."]]);
-  assert.deepEqual(sentencesOf(colon), ["It is 3: one for each word."]);
 });
 
 test("a share is told the lead that it would need: with that score the softmax gives it", () => {
@@ -246,10 +379,17 @@ test("whether a talk is kept is what the browser says, and one that has little r
 
 test("whether answers and files are kept is what the browser says", async () => {
   const texts = {},
-    memories = [() => storeOf(texts), () => storeOf({}, 10)].map(makeMemory);
-  for (const memory of memories) memory.predicted({ lesson: "masks", moment: 1 }, true);
+    memories = [() => storeOf(texts), () => storeOf({}, 10)].map(store => makeMemory(store, ENTRIES));
+  for (const memory of memories) {
+    memory.keepOwnWords("one", "mine");
+    memory.keepOwnWords("two", "mine");
+  }
   assert.equal(memories.map(({ isKept }) => isKept).join(), "true,false");
-  assert.deepEqual(makeMemory(() => storeOf(texts)).scoreOf("masks"), { right: 1, asked: 1 });
+  assert.deepEqual(
+    memories.map(memory => memory.ownWordsOf("one")),
+    ["mine", "mine"],
+    "as long as the page",
+  );
 
   const uploads = makeTalkUploads({ open: forbidden });
   assert.equal(uploads.areKept(["a"]), true);

@@ -103,7 +103,8 @@ def _found(trace, layer, head, query, feature):
 def _contribution(trace, layer, head, query, dimension):
     width = trace[name_in_layer("v", layer)].shape[-1]
     w_o = trace[name_in_layer("w_o", layer)].value[head * width : (head + 1) * width]
-    return sum(_found(trace, layer, head, query, place) * float(w_o[place, dimension]) for place in range(width))
+    found = [slow(trace, name_in_layer("heads", layer), (head, query, place)) for place in range(width)]
+    return sum(each * float(row[dimension]) for each, row in zip(found, w_o, strict=True))
 
 
 def _probability(trace, layer, token, answer):
@@ -314,32 +315,42 @@ def _of_head(of, head):
 
 
 READINGS = {
-    r"That is an even (?:weight: each visible word would get as much|share: each answer would be as probable)\.": _even,
-    r"That is its part of the sum of positive scores: the softmax divides powers of e\.": _part_of_positive,
-    r"That would be its part of the column\. The weights of a word are a row, which adds up to 1\.": _column,
-    r"That is the weight from scores that are not divided by √d_k\.": _unscaled,
-    r"That is what “(.+)” has, the (largest|second largest) weight\.": lambda of, word, which: _of_row(of, which, word),
-    r"That is how probable “(.+)” is, the ((?:second )?most) probable answer\.": lambda of, word, which: _of_row(
+    r"\{number\} is an even weight: each visible word would get as much\.": _even,
+    r"\{number\} is an even share: each answer would be as probable\.": _even,
+    r"\{number\} is the part of the sum of positive scores: the softmax divides powers of e\.": _part_of_positive,
+    r"\{number\} is the part of the column\. The weights of a word are a row, which adds up to 1\.": _column,
+    r"\{number\} is the weight from scores that are not divided by √d_k\.": _unscaled,
+    r"\{number\} is what “(.+)” has, the (largest|second largest) weight\.": lambda of, word, which: _of_row(
         of, which, word
     ),
-    r"That is the value of “(.+)” itself, before it is multiplied by its weight\.": _own_value,
-    r"That is the sum of all values, as if each weight were 1\.": lambda of: sum(_values(of)),
-    r"That is the mean of all values, as if all weights were alike\.": lambda of: sum(_values(of)) / len(_values(of)),
-    r"That takes a column of weights: the weights of a word are its row\.": _by_column,
-    r"That is what is added alone, without what was there before\.": lambda of: _added(of, 1),
-    r"That is what was there before, with nothing added\.": lambda of: _added(of, 0),
-    r"That is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
-    r"That is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
-    r"That is the score before scaling\.": lambda of: slow(of.trace, "scores", of.index),
-    r"That is the score divided by d_k, not by its root\.": _unscaled_by_d_k,
-    r"That is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
-    r"That is the score of “(.+)” with “(.+)”: the query of the one, the key of the other\.": _other_way_round,
-    r"That is the product in dimension 1 alone: add up those of all dimensions\.": _product_in_dimension_1,
-    r"That is the product of two sums: multiply dimension by dimension first\.": _product_of_sums,
+    r"\{number\} is how probable “(.+)” is, the ((?:second )?most) probable answer\.": lambda of, word, which: _of_row(
+        of, which, word
+    ),
+    r"\{number\} is the value of “(.+)” itself, before it is multiplied by its weight\.": _own_value,
+    r"\{number\} is the sum of all values, as if each weight were 1\.": lambda of: sum(_values(of)),
+    r"\{number\} is the mean of all values, as if all weights were alike\.": lambda of: (
+        sum(_values(of)) / len(_values(of))
+    ),
+    r"\{number\} comes from a column of weights: the weights of a word are its row\.": _by_column,
+    r"\{number\} is what is added alone, without what was there before\.": lambda of: _added(of, 1),
+    r"\{number\} is what was there before, with nothing added\.": lambda of: _added(of, 0),
+    r"\{number\} is the product: the two are added\.": lambda of: _added(of, 0) * _added(of, 1),
+    r"\{number\} is the difference: the two are added\.": lambda of: _added(of, 0) - _added(of, 1),
+    r"\{number\} is the score before scaling\.": lambda of: slow(of.trace, "scores", of.index),
+    r"\{number\} is the score divided by d_k, not by its root\.": _unscaled_by_d_k,
+    r"\{number\} is the score after scaling\.": lambda of: slow(of.trace, "scaled", of.index),
+    r"\{number\} is the score of “(.+)” with “(.+)”: the query of the one, the key of the other\.": _other_way_round,
+    r"\{number\} is the product in dimension 1 alone: add up those of all dimensions\.": _product_in_dimension_1,
+    r"\{number\} is the product of two sums: multiply dimension by dimension first\.": _product_of_sums,
     r"The size is right; the sign is not\.": lambda of: -slow(of.trace, of.stage.name, of.index),
-    r"That is the number of head (\d+)\.": _of_head,
+    r"\{number\} is the number of head (\d+)\.": _of_head,
 }
-"""What a sentence on a wrong number says that it is, computed again."""
+"""What a sentence on a wrong number says that it is, computed again; the sentence has a slot for the number."""
+
+
+def unnumbered(told):
+    """A sentence on a wrong number with a slot in its place."""
+    return re.sub(r"^(?:(?:under|over) )?[−\d.,e]+(?:\xa0%)? (?!%)", "{number} ", told)
 
 
 def slow_figure(name, passes):
@@ -438,6 +449,7 @@ COUNTED = {
     "count.padding": lambda one, _: len({j for _, j in _hides(one.scene, _n(one))[0]}),
     "count.d_model": lambda one, _: len(one.trace["embeddings"].value[0]),
     "count.held_out": lambda one, _: len({*MODELS[one.scene.source].task.names}) // 10,
+    "count.names": lambda one, _: len(distinct := {*MODELS[one.scene.source].task.names}) - len(distinct) // 10,
     "count.layers": lambda one, _: sum(stage.name.startswith("attention") for stage in one.trace),
     "count.neurons": lambda one, _: len(one.trace["hidden"].value[0]),
     "count.steps": lambda one, _: max(MODELS[one.scene.source].checkpoints(one.scene.model_seed)),
@@ -450,24 +462,22 @@ COUNTED = {
     "count.multiplications": lambda one, _: _multiplications(one, _n(one)),
     "count.multiplications_cached": lambda one, _: _multiplications(one, 1),
     "count.differing": _differing,
-    "That is how many are visible.": lambda one, _: _n(one) ** 2 - _hidden(one, _),
-    "That hides each word from itself, too.": _and_itself,
-    "That hides each of these pairs the other way round, too.": _both_ways,
-    "That is how many are hidden from the first word.": lambda one, _: sum(
-        i == 0 for i, _ in _hides(one.scene, _n(one))[0]
-    ),
-    "That is half of all pairs.": lambda one, _: _n(one) ** 2 / 2,
-    "That is all pairs.": lambda one, _: _n(one) ** 2,
-    "That would give each head matrices of the full width.": _full_width,
-    "That is as many for each head.": lambda one, _: _parameters(one, _) * len(one.trace["w_q"].value),
-    "That is one head’s part.": lambda one, _: _parameters(one, _) / len(one.trace["w_q"].value),
-    "That leaves W^O out.": lambda one, _: sum(each.size for each in _matrices(one, "w_q", "w_k", "w_v")),
-    "That is how many there are if every letter is computed anew.": lambda one, _: _multiplications(one, _n(one)),
-    "That is how many are saved.": lambda one, _: _multiplications(one, _n(one)) - _multiplications(one, 1),
-    "That compares place by place: compare each word with the same word.": lambda one, _: _differing(
+    "{number} are visible.": lambda one, _: _n(one) ** 2 - _hidden(one, _),
+    "{number} would hide each word from itself, too.": _and_itself,
+    "{number} would hide each of these pairs the other way round, too.": _both_ways,
+    "{number} are hidden from the first word.": lambda one, _: sum(i == 0 for i, _ in _hides(one.scene, _n(one))[0]),
+    "{number} are half of all pairs.": lambda one, _: _n(one) ** 2 / 2,
+    "{number} are all pairs.": lambda one, _: _n(one) ** 2,
+    "{number} would give each head matrices of the full width.": _full_width,
+    "{number} would be as many for each head.": lambda one, _: _parameters(one, _) * len(one.trace["w_q"].value),
+    "{number} are one head’s part.": lambda one, _: _parameters(one, _) / len(one.trace["w_q"].value),
+    "{number} leaves W^O out.": lambda one, _: sum(each.size for each in _matrices(one, "w_q", "w_k", "w_v")),
+    "{number} are needed if every letter is computed anew.": lambda one, _: _multiplications(one, _n(one)),
+    "{number} are saved.": lambda one, _: _multiplications(one, _n(one)) - _multiplications(one, 1),
+    "{number} differ place by place: compare each word with the same word.": lambda one, _: _differing(
         one, _, by_name=False
     ),
-    "That is all of them.": lambda one, _: _n(one) ** 2,
+    "{number} are all of them.": lambda one, _: _n(one) ** 2,
 }
 
 
@@ -494,7 +504,7 @@ def _measured(name, fitted):
         "guessing": lambda: math.log(len(choice.task.answers)),
         "without_attention": lambda: PARTS[seed]["muted"]["attention"],
         "without_mlp": lambda: PARTS[seed]["muted"]["the MLP"],
-        "without_head_1": lambda: PARTS[seed]["heads"][0]["loss"],
+        **{f"without_head_{n}": lambda n=n: PARTS[seed]["heads"][n - 1]["loss"] for n in range(1, 5)},
         "pairs": lambda: _table_of_pairs(choice.task),
         "untrained": lambda: measured[0],
         "here": lambda: measured[_steps(fitted)],

@@ -8,8 +8,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from attnviz.lessons.export import of_lesson, of_talk
+from attnviz.lessons.export import of_lesson, of_talk, paper_prompt
 from attnviz.lessons.lesson import LESSONS, moment
+from attnviz.lessons.questions.gaps import Gaps, GapsRow, WrongGap
 from attnviz.lessons.questions.numbers import Number
 from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, talk_moment
@@ -45,6 +46,8 @@ def questions(file):
 def question(block):
     text = hidden(block.strip())
     name, text = re.fullmatch(r"::(.*?)::(.*)", text, re.DOTALL).groups()
+    if "{" not in text:
+        return Question(shown(name), plain(text.removeprefix("[html]")), "description", [], "")
     opened, closed = text.index("{"), text.rindex("}")
     assert text.count("{") == text.count("}") == 1
     assert text[closed + 1 :] == ""
@@ -112,10 +115,30 @@ def expected(lesson):
     """What a file has to say, out of the moments that a browser is sent."""
     for number in range(1, len(LESSONS[lesson].moment) + 1):
         sent = json.loads(moment(lesson, number))
+        if sent["worked"]:
+            yield number, sent, {"kind": "worked"}
         if sent["question"]:
-            yield number, sent, sent["question"]
+            yield from ((number, sent, each) for each in asked_apart(sent["question"]))
         if sent["ending"]:
             yield number, sent, None
+
+
+def asked_apart(asked):
+    """A question as it is; of one with gaps each gap as a question on a number."""
+    if asked["kind"] != "gaps":
+        return [asked]
+    pairs = [
+        (row["name"], word, cell)
+        for row in asked["rows"]
+        for word, cell in zip(asked["words"], row["cells"], strict=True)
+    ]
+    return [
+        {"kind": "gap", "prompt": asked["prompt"], "isShare": False, "right": cell["gap"]["value"]}
+        | {"name": f"{name}, {word}", "text": text_of(cell["text"]), "all": asked}
+        | cell["gap"]
+        for name, word, cell in pairs
+        if cell["gap"]
+    ]
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -130,9 +153,20 @@ def test_gift_round_trips(lesson):
             assert (read.kind, read.text) == ("essay", text_of(sent["ending"]["explain"]))
             assert read.after == text_of(sent["ending"]["answer"])
             continue
-        assert text_of(asked["prompt"]) in read.text
+        if asked["kind"] == "worked":
+            assert read.kind == "description"
+            assert all(text_of(line) in read.text for line in [sent["text"], *sent["worked"], sent["after"]])
+            continue
+        assert without_screen(text_of(asked["prompt"])) in read.text
+        assert not re.search(r"\b(Click|Drag|Tap|Press)\b", read.text)
         assert read.after == text_of(sent["after"])
         holds_choices(read, asked) if "candidates" in asked else holds_numbers(read, asked)
+
+
+def without_screen(prompt):
+    """The sentences of a prompt that one can follow on paper."""
+    sentences = re.split(r"(?<=[.?!]) ", prompt)
+    return " ".join(each for each in sentences if each.split(" ")[0] not in ("Click", "Drag", "Tap", "Press"))
 
 
 def holds_choices(read, asked):
@@ -146,7 +180,11 @@ def holds_choices(read, asked):
 def holds_numbers(read, asked):
     by = 100 if asked["isShare"] else 1
     assert read.kind == "number"
-    assert ("(In per cent.)" in read.text) == asked["isShare"]
+    assert ("(In per cent.)" in read.text) == (asked["isShare"] or asked["text"].endswith("%"))
+    if asked["kind"] == "gap":
+        assert read.name.endswith(asked["name"])
+        given = [cell for row in asked["all"]["rows"] for cell in row["cells"] if not cell["gap"]]
+        assert all(text_of(cell["text"]) in read.text for cell in given)
     first, *others = read.answers
     assert (first.number, first.part) == ((asked["right"] * by, asked["tolerance"] * by), 100)
     assert [each.number for each in others] == [(near["value"] * by, near["tolerance"] * by) for near in asked["nears"]]
@@ -169,6 +207,66 @@ def test_talk_text_stays_text_in_gift():
     assert read.answers[0].number == (-2.0, pytest.approx(0.5))
 
 
+AT = "sentence=the+cat+sat&initialiser=whole&d_model=2&heads=1&seed=124&view=sheet"
+SCORES = [f"scores[cat, {word}]" for word in ("the", "cat", "sat")]
+GAPS = Gaps(
+    prompt="Fill in the gaps. Press Tab.",
+    words=("the", "cat", "sat"),
+    rows=(
+        GapsRow(name="score", of=tuple(SCORES), form="fraction"),
+        GapsRow(
+            name="2^score",
+            of=("4", "2", "1"),
+            gaps=("cat", "sat"),
+            wrong=(WrongGap(at="cat", of="1", feedback="One."),),
+        ),
+    ),
+    needs=("scores[cat, the]:fraction", "q[cat, 2]:fraction", "word: sat", "word: dog"),
+)
+
+
+def test_gaps_are_one_question_each_with_what_they_need():
+    made = talk(at=AT, text="Powers.", title="Gaps", after="Done.", ask=GAPS)
+    _, found = questions(of_talk("gift", made, "https://attnviz.example/"))
+    assert [each.name for each in found] == ["1 Gaps: 2^score, cat", "1 Gaps: 2^score, sat"]
+    for each in found:
+        assert each.kind == "number"
+        assert each.after == "Done."
+        assert "Fill in the gaps." in each.text
+        assert "Press" not in each.text
+        assert "Given: Queries at “cat”, dimension 2: −2." in each.text, "that stands nowhere else"
+        assert "score of" not in each.text, "that stands in the table"
+        assert "https://attnviz.example/walkthrough?sentence=the+cat+sat&" in each.text, "a word that is nowhere"
+    assert [each.answers[0].number for each in found] == [(2.0, pytest.approx(0.005)), (1.0, pytest.approx(0.005))]
+    assert found[0].answers[1].told == "One."
+    (one, filled) = of_talk("slides", made).split("\n\n---\n\n")[1:]
+    assert "| 2^score | 4 | ? | ? |" in one
+    assert "| 2^score | 4 | **2** | **1** |" in filled
+
+
+def test_worked_example_is_a_description_and_one_slide():
+    made = talk(
+        at=AT, text="See.", title="Worked", worked=("The score is {scores[cat, the]:fraction}.", "2 > 1"), after="So."
+    )
+    _, (read,) = questions(of_talk("gift", made))
+    assert (read.kind, read.answers) == ("description", [])
+    assert read.text.split("\n") == ["the cat sat", "See.", "The score is 2.", "2 > 1", "So."]
+    (slide,) = of_talk("slides", made).split("\n\n---\n\n")[1:]
+    assert slide == "## 1. Worked\n\nSee.\n\n- The score is 2.\n- 2 \\> 1\n\nSo.\n"
+
+
+def test_paper_prompt_keeps_what_a_prompt_asks():
+    prompts = {
+        "Which word? Click it.": "Which word?",
+        "Drag an arc to it. Which word fits?": " Which word fits?",
+        "Click the word that fits.": "Click the word that fits.",
+        "Does pressing help?": "Does pressing help?",
+    }
+    assert {each: text_of(paper_prompt([("", each)])) for each in prompts} == {
+        each: kept.strip() for each, kept in prompts.items()
+    }
+
+
 def test_typed_words_stay_text_in_answers():
     at = f"{urlencode({'sentence': '[html] %50% = ~ # {d} -> //'})}&heads=1"
     made = talk(at=at, ask=PickWord(of="attention[head 1, =, *]", prompt="Which?"))
@@ -183,11 +281,15 @@ def test_typed_words_stay_text_in_answers():
 def test_slides_alternate_question_and_answer(lesson):
     slides = of_lesson("slides", lesson).split("\n\n---\n\n")
     asked = [each for each in LESSONS[lesson].moment if each.ask]
-    assert len(slides) == 1 + 2 * len(asked) + 2, "the title, and the ending"
+    worked = [each for each in LESSONS[lesson].moment if each.worked]
+    assert len(slides) == 1 + 2 * len(asked) + len(worked) + 2, "the title, and the ending"
     assert slides[0] == f"# {LESSONS[lesson].title}"
     if lesson == "masks":
-        assert "\n- B: `np.where(mask, scaled, -np.inf)`" in slides[5]
-        assert "**B**: `np.where(mask, scaled, -np.inf)`" in slides[6]
+        (asked, answered) = (
+            each for each in slides if "B: `np.where(mask, scaled, -np.inf)`" in each.replace("**", "")
+        )
+        assert "\n- B: `np.where(mask, scaled, -np.inf)`" in asked
+        assert "**B**: `np.where(mask, scaled, -np.inf)`" in answered
 
 
 def test_talk_text_stays_text_on_slides():

@@ -353,12 +353,11 @@ def test_learning_is_of_the_word_selected_first(name):
     assert learning["asking"] == starts(trace)[0].query
 
 
-def test_no_learning_for_changed_painted_long_or_layered_passes():
+def test_no_learning_for_changed_painted_or_long_passes():
     def learning(**address):
         return document(fitted_at({"model": "who-is-it"} | address))["model"]["training"]["learning"]
 
     assert learning()
     assert learning(changes="scores[0,0,0]=1") is None
     assert learning(hidden="01") is None
-    assert learning(model="recall") is None
     assert learning(sentence=" ".join(["animal"] * 17)) is None

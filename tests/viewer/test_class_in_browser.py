@@ -2,7 +2,9 @@
 
 import copy
 import json
+import tomllib
 
+import msgspec
 import pytest
 from alone import Alone, tab_with
 from needs import in_page
@@ -10,6 +12,8 @@ from tab import expect, frames
 
 from attnviz.classroom.questions import moment_at, place_in
 from attnviz.contract.classroom import CellQuestion
+from attnviz.lessons.lesson import LESSONS, Lesson
+from attnviz.lessons.lesson import moment as taught_moment
 from attnviz.viewer.bundle import bundle, module
 
 pytestmark = pytest.mark.browser
@@ -72,9 +76,9 @@ MOMENTS = {
     "words alone": ("?lesson=who-is-it&moment=1",),
     "a word": ("?lesson=who-is-it&moment=2",),
     "a share": ("?lesson=who-is-it&moment=3",),
-    "in your own words": ("?lesson=who-is-it&moment=8",),
-    "a number": ("?lesson=one-number&moment=5",),
-    "a mistake": ("?lesson=masks&moment=4",),
+    "in your own words": ("?lesson=who-is-it&moment=9",),
+    "a number": ("?lesson=masks&moment=5",),
+    "a mistake": ("?lesson=masks&moment=7",),
     "a share of the pass": ("?sentence=the+cat+sat&step=softmax", "share", "attention[0,1,2]"),
 }
 
@@ -100,6 +104,22 @@ def test_phone_hides_the_answer_until_shown(page, name):
     assert uncovered == [set()] * 3 + [UNCOVERED.get(name, set())] * 3
     has_picture = [not sent["saysWordsAlone"]] * 3 + [True] * 3
     assert [each["isPictured"] for each in found] == ([False] * 6 if sent["workedSolution"] else has_picture)
+
+
+def test_phone_shows_all_lines_and_fills_gaps_once_shown(page, monkeypatch):
+    lesson = msgspec.convert(tomllib.loads(in_page("made_up_lesson.toml")), Lesson)
+    monkeypatch.setitem(LESSONS, "made-up", lesson)
+    for number, lines, gaps in ((1, 3, []), (2, 0, ["2", "1", "4/7"])):
+        sent = json.loads(taught_moment("made-up", number))
+        page.evaluate("phone()")
+        follows(page, round=None)
+        page.evaluate("sent => coming[1](sent)", sent)
+        expect(page.locator(".worked > li:visible")).to_have_count(lines)
+        expect(page.locator("td.gap")).to_have_text(["?"] * len(gaps))
+        expect(page.locator(".lesson-said input, .lesson-said .after, .verdict p")).to_have_count(0)
+        follows(page, round=None, isShown=True)
+        expect(page.locator("td.gap")).to_have_text(gaps)
+        expect(page.locator(".lesson-said .after, .verdict p")).to_have_count(1)
 
 
 def foot(page, name):

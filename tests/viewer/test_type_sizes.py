@@ -15,7 +15,7 @@ IN_FITTED = {  # selectors whose text is a part of one that is fitted, so that i
         ".lesson-page .choices button",
         ".lesson-page .verdict code",
     ),
-    *(".lesson-page .track :is(.own, .right)", ".lesson-page .number-box .help"),
+    *(".lesson-page .track :is(.own, .right)", ".lesson-page .number-box .help", ".gaps-box .help"),
     *(".sheet td s", ".sheet td.range", ".thread .little", ".thread .said", ".thread.large .said", ".learns .share"),
     *(".course text", ".viewer .collecting button", ".collecting .ways", ".collecting .note", ".viewer code"),
     *(".own-picture:not(.presented) .share-bars",),

@@ -1,8 +1,9 @@
 """The kinds of questions: read from a lesson's file, answered and explained from the pass."""
 
 from attnviz.lessons.questions.answers import Answer, Code
+from attnviz.lessons.questions.gaps import Gaps
 from attnviz.lessons.questions.numbers import Count, Number, Percentage
-from attnviz.lessons.questions.picks import Compare, PickCell, PickWord
+from attnviz.lessons.questions.picks import Choice, Compare, PickCell, PickWord
 
 # a question of any kind, by its tag
-AnyQuestion = Answer | PickCell | Code | Compare | Count | Number | Percentage | PickWord
+AnyQuestion = Answer | PickCell | Choice | Code | Compare | Count | Gaps | Number | Percentage | PickWord

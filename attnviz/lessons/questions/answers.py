@@ -79,16 +79,16 @@ def _is_stage(array: np.ndarray, ref: Reference) -> bool:
 def _feedback(array: np.ndarray, ref: Reference) -> LessonRuns:
     if array.shape != ref.stage.shape:
         shapes = (" × ".join(map(str, shape)) for shape in (array.shape, ref.stage.shape))
-        return sentence("It gives {} numbers, not {}.".format(*shapes))
+        return sentence("The line gives {} numbers, not {}.".format(*shapes))
     where = " and ".join(place_slot(ref, axis, slot) for axis, slot in _PLACES.items())
     names = {slot: ["", ref.label(axis, ref.index[axis])] for axis, slot in _PLACES.items()}
     if _is_stage(array, ref):
-        return sentence(f"For {where} it gives {{number}}, as in the pass.", number=ref, **names)
+        return sentence(f"For {where} the line gives {{number}}, which is right.", number=ref, **names)
     value = float(array[ref.index])
     if np.isnan(value):
-        return sentence(f"For {where} it gives no number: −∞ is divided by −∞.", **names)
+        return sentence(f"For {where} the line gives no number: −∞ is divided by −∞.", **names)
     wrong = format_number(value, form_of(ref))
-    return sentence(f"For {where} it gives {wrong}, where the pass has {{number}}.", number=ref, **names)
+    return sentence(f"For {where} the line gives {wrong}, where {{number}} is right.", number=ref, **names)
 
 
 MOST = 6  # the most answers that are offered
@@ -108,8 +108,9 @@ class Answer(QuestionSpec, tag="answer", frozen=True):
 
     def covers(self, passes: Passes) -> set[str]:
         trace = passes.trace()
-        looking = trace.layers[-1].names["attention"]  # the word that it looks at may be the answer
-        return {looking, *computed_from(trace, ["logits"])}
+        # the word that it looks at may be the answer, but where any letter may come next
+        looking = [] if trace.origin.is_open else [trace.layers[-1].names["attention"]]
+        return {*looking, *computed_from(trace, ["logits"])}
 
     def _offered(self, passes: Passes) -> list[int]:
         """The offered answers: the most probable, also before a change and in the compared pass, and words of the text.

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from msgspec import UNSET, Struct, field
+from msgspec import UNSET, field
 
 from attnviz.contract.lesson import Fill, LessonRuns, Near
 from attnviz.core.stage import split_layer
 from attnviz.lessons.cell_reference import PATTERN, LessonError, Passes, Reference, find, noun
 from attnviz.lessons.figures import figure, mask_of
-from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, cell_of, computed_from
+from attnviz.lessons.questions.spec import ExpressionSpec, FilePart, QuestionSpec, cell_of, computed_from
 from attnviz.lessons.slots import evaluate, fill_slots, format_number, sentence
 from attnviz.lessons.wrong_answers import WrongAnswer, wrong_answers
 
 
-class Wrong(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Wrong(FilePart, frozen=True):
     """A wrong number that learners may arrive at."""
 
     of: str  # the expression that gives it
-    feedback: str = field(name="told")  # what the number is, for feedback
+    feedback: str = field(name="told")  # what the number is, with slots
 
 
 class Number(ExpressionSpec, tag="number", frozen=True):
@@ -46,7 +46,7 @@ class Number(ExpressionSpec, tag="number", frozen=True):
             text=text,
             tolerance=tolerance,
             is_share=False,
-            nears=nears(right, tolerance, wrong),
+            nears=nears(right, tolerance, wrong, self.form),
         )
 
     def asked_cell(self, passes: Passes) -> str | None:
@@ -61,7 +61,7 @@ def half_a_digit(text: str) -> float:
 
 def computed(wrong: Sequence[Wrong], passes: Passes) -> list[WrongAnswer]:
     """The wrong numbers that a lesson's file lists."""
-    return [(float(evaluate(each.of, passes)), each.feedback) for each in wrong]
+    return [(float(evaluate(each.of, passes)), fill_slots(each.feedback, passes)) for each in wrong]
 
 
 def leeway(tolerance: float, unit: str = "") -> LessonRuns:
@@ -69,14 +69,23 @@ def leeway(tolerance: float, unit: str = "") -> LessonRuns:
     return sentence(f" Up to {f'{tolerance:g} {unit}'.strip()} off counts as right.")
 
 
-def nears(right: float, tolerance: float, misread: Sequence[WrongAnswer]) -> list[Near]:
-    """Wrong numbers with feedback, without duplicates and without any that counts as right."""
+def nears(right: float, tolerance: float, misread: Sequence[WrongAnswer], form: str = "") -> list[Near]:
+    """Wrong numbers with feedback, without duplicates and without any that counts as right; `form` writes them."""
     taken, wrong = [right], []
     for number, text in misread:
         if all(abs(number - each) > 2 * tolerance for each in taken):
             taken.append(number)
-            wrong.append(Near(value=number, tolerance=tolerance, feedback=sentence(text)))
+            told = sentence(text, number=["", _written(number, form)]) if isinstance(text, str) else text
+            wrong.append(Near(value=number, tolerance=tolerance, feedback=told))
     return wrong
+
+
+def _written(number: float, form: str) -> str:
+    """A wrong number as its question writes numbers; one that is no simple fraction as usual."""
+    is_whole = float(number).is_integer() and form in ("", "fraction")
+    if is_whole:
+        return format_number(int(number)).replace("-", "−")
+    return format_number(number, "" if form == "fraction" else form)
 
 
 _SCORES = {"attention": "scaled", "probabilities": "logits"}  # the scores that the softmax of each reads
@@ -101,7 +110,7 @@ class Percentage(ExpressionSpec, tag="share", frozen=True):
             is_share=True,
             lead=lead(cell) if cell else UNSET,
             score=noun(_SCORES[split_layer(cell.stage.name)[0]]) if cell else "",
-            nears=nears(right, self.tolerance / 2, wrong),
+            nears=nears(right, self.tolerance / 2, wrong, "%"),
         )
 
     def _cell(self, passes: Passes) -> Reference | None:
@@ -156,12 +165,12 @@ class Count(QuestionSpec, tag="count", frozen=True):
 def _hidden(passes: Passes) -> list[WrongAnswer]:
     seen = mask_of(passes.trace())
     return [
-        (int(seen.sum()), "That is how many are visible."),
-        (int((~seen).sum() + np.trace(seen)), "That hides each word from itself, too."),
-        (int((~(seen & seen.T)).sum()), "That hides each of these pairs the other way round, too."),
-        (int((~seen)[0].sum()), "That is how many are hidden from the first word."),
-        (seen.size / 2, "That is half of all pairs."),
-        (seen.size, "That is all pairs."),
+        (int(seen.sum()), "{number} are visible."),
+        (int((~seen).sum() + np.trace(seen)), "{number} would hide each word from itself, too."),
+        (int((~(seen & seen.T)).sum()), "{number} would hide each of these pairs the other way round, too."),
+        (int((~seen)[0].sum()), "{number} are hidden from the first word."),
+        (seen.size / 2, "{number} are half of all pairs."),
+        (seen.size, "{number} are all pairs."),
     ]
 
 
@@ -170,18 +179,18 @@ def _parameters(passes: Passes) -> list[WrongAnswer]:
     n_heads = figure("count.heads", passes)
     one = sum(trace[name].size for name in ("w_q", "w_k", "w_v") if name in trace)
     return [
-        (right - one + one * n_heads, "That would give each head matrices of the full width."),
-        (right * n_heads, "That is as many for each head."),
-        (right / n_heads, "That is one head’s part."),
-        (one, "That leaves $W^O$ out."),
+        (right - one + one * n_heads, "{number} would give each head matrices of the full width."),
+        (right * n_heads, "{number} would be as many for each head."),
+        (right / n_heads, "{number} are one head’s part."),
+        (one, "{number} leaves $W^O$ out."),
     ]
 
 
 def _cached(passes: Passes) -> list[WrongAnswer]:
     every, new = (figure(f"count.multiplications{each}", passes) for each in ("", "_cached"))
     return [
-        (every, "That is how many there are if every letter is computed anew."),
-        (every - new, "That is how many are saved."),
+        (every, "{number} are needed if every letter is computed anew."),
+        (every - new, "{number} are saved."),
     ]
 
 
@@ -189,8 +198,8 @@ def _differing(passes: Passes) -> list[WrongAnswer]:
     a, b = (passes.trace(ref)["attention"].value for ref in ("A", "B"))
     placewise = int((~np.isclose(a, b, rtol=0, atol=1e-12)).sum()) if a.shape == b.shape else a.size
     return [
-        (placewise, "That compares place by place: compare each word with the same word."),
-        (b.size, "That is all of them."),
+        (placewise, "{number} differ place by place: compare each word with the same word."),
+        (b.size, "{number} are all of them."),
     ]
 
 

@@ -1,11 +1,11 @@
-"""Questions answered by picking: a word, a cell of a row, or more, less or the same."""
+"""Questions answered by picking: a word, a cell of a row, a statement, or more, less or the same."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import field
 
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.contract.lesson import Pick as PickQuestion
@@ -21,13 +21,14 @@ from attnviz.lessons.cell_reference import (
     place_name,
     place_slot,
 )
-from attnviz.lessons.questions.spec import ExpressionSpec, QuestionSpec, giving_away
+from attnviz.lessons.questions.spec import ExpressionSpec, FilePart, QuestionSpec, giving_away
 from attnviz.lessons.slots import (
     SAME,
     evaluate,
     fill_slots,
     form_of,
     format_number,
+    holds,
     in_words,
     is_equal,
     quantity,
@@ -103,7 +104,8 @@ class Extreme(QuestionSpec, frozen=True):
         name, where = row.label(axis, index), row.label(other, row.index[other])
         answer, whose = place_slot(row, axis), place_slot(row, other, "where")
         if split_layer(row.stage.name)[0] == "attention":
-            text = f"{whose} looks most at itself" if name == where else f"{answer} is where {whose} looks most"
+            how = "least" if self.pick == "smallest" else "most"
+            text = f"{whose} looks {how} at itself" if name == where else f"{answer} is where {whose} looks {how}"
         else:
             text = f"For {whose}, {answer} has the {_ORDERS[self.pick][0]} {noun(row.stage.name)}"
             if self.pick == "largest in size":
@@ -147,11 +149,35 @@ class PickCell(Extreme, tag="cell", frozen=True):
         return Candidate(label=name, feedback=self.feedback(ref, index), cell=str(ref.cells[index]))
 
 
+class Option(FilePart, frozen=True):
+    """One of the answers of a choice."""
+
+    answer: str
+    holds: str  # the comparison that is true if this answer is right
+    feedback: str = field(name="told")  # why it is wrong or right, with slots
+
+
+class Choice(QuestionSpec, tag="choose", frozen=True):
+    """Which of some answers is right. It covers nothing: one reads the picture to answer."""
+
+    options: tuple[Option, ...]
+
+    def question(self, passes: Passes) -> Choose:
+        right = [place for place, each in enumerate(self.options) if holds(each.holds, passes)]
+        if len(right) != 1:
+            raise LessonError(f"One answer of a choice is right; {len(right)} are of: {self.prompt}")
+        candidates = [Candidate(label=each.answer, feedback=fill_slots(each.feedback, passes)) for each in self.options]
+        return Choose(prompt=fill_slots(self.prompt, passes), candidates=candidates, right=right)
+
+    def covers(self, passes: Passes) -> set[str]:
+        return set()
+
+
 Compared = Literal["more", "less", "the same"]
 ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
 
 
-class Instead(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Instead(FilePart, frozen=True):
     """A comparison for which a wrong answer would be right."""
 
     answer: Compared

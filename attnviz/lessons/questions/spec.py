@@ -16,10 +16,15 @@ _KEEPS_ORDER = ("scores", "scaled", "capped", "biased", "masked", "logits")  # s
 _SUM = re.compile(r"sum\((.+)\)")
 
 
+class FilePart(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a question as a lesson's file has it."""
+
+
 class QuestionSpec(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True):
     """A question."""
 
     prompt: str  # with slots
+    needs: tuple[str, ...] = ()  # what has to be readable to answer it: numbers as in slots, "word: dog", "heads: 4"
 
     def question(self, passes: Passes) -> Question:
         """The question with all its answers."""

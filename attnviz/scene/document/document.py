@@ -180,11 +180,11 @@ MAX_LEARNT_WORDS = 16  # whose attention weights are sent for every checkpoint: 
 
 
 def _is_drawn_as_learnt(scene: Scene, trace: Trace) -> bool:
-    """Whether a pass is a checkpoint as it is: nothing set by hand, no painted mask, few words, and one layer, as two
-    are drawn with the arcs of both.
+    """Whether a pass is a checkpoint as it is, of few words: nothing set by hand, no painted mask. Of several layers
+    the last is drawn, at which the answer is read.
     """
     is_changed = scene.changes or scene.hidden is not None
-    return not is_changed and trace.n_layers == 1 and 0 < len(trace.origin.rows) <= MAX_LEARNT_WORDS
+    return not is_changed and 0 < len(trace.origin.rows) <= MAX_LEARNT_WORDS
 
 
 def _offer(scene: Scene, model: Model) -> ActionLink | None:

@@ -18,10 +18,15 @@ export interface SceneReply {
 
 /** A moment of a lesson or of a talk. */
 export interface Moment {
+  id: string;
   title: string;
+  recall: Recall | null;
+  why: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  isOptional: boolean;
+  worked: Array<Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>>;
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
-  question: Pick | Choose | Fill | null;
+  question: Pick | Choose | Fill | Gaps | null;
   covers: Array<string>;
   askedCell: string | null;
   answerCell: string | null;
@@ -220,7 +225,7 @@ export interface Where {
   trail: Array<string>;
   ask: "made" | "slope" | "whatif";
   order: "index" | "large";
-  view: "matrices" | "sheet";
+  view: "heads" | "matrices" | "sheet";
   present: boolean;
   reveal: number | null;
   compare: "both" | "difference";
@@ -248,6 +253,13 @@ export interface Program {
   torch: Array<["" | "comment" | "function" | "keyword" | "number" | "string", string]> | null;
   microgpt: Array<["" | "comment" | "function" | "keyword" | "number" | "string", string]> | null;
   file: File | null;
+}
+
+/** The moment of an earlier lesson that a moment asks about again. */
+export interface Recall {
+  lesson: string;
+  id: string;
+  name: string;
 }
 
 /** A question that is answered by clicking a word or a cell of the picture, or its label. */
@@ -281,10 +293,19 @@ export interface Fill {
   unit: string;
 }
 
-/** The end of a lesson: a question to explain in your own words, which is not saved, and an answer to compare. */
+/** A table in which the numbers of some cells are to be filled in. */
+export interface Gaps {
+  kind: "gaps";
+  prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  words: Array<string>;
+  rows: Array<GapsRow>;
+}
+
+/** The end of a lesson: a question to explain in your own words, kept in the browser alone, and an answer. */
 export interface Ending {
   explain: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   answer: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  tell: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
 /** The computation of a number that is asked for, without the number itself. */
@@ -339,6 +360,10 @@ export interface LessonEntry {
   says: string;
   minutes: number;
   nMoments: number;
+  why: string;
+  moments: Array<MomentEntry>;
+  terms: Array<ExplainedTerm>;
+  tell: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
   planned: Array<number>;
 }
 
@@ -715,6 +740,12 @@ export interface Near {
   feedback: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
 }
 
+/** A row of a table with gaps. */
+export interface GapsRow {
+  name: string;
+  cells: Array<GapsCell>;
+}
+
 /** Numbers that another is computed from: a line per term of its sum, or per number. */
 export interface WorkedTable {
   heads: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string]>;
@@ -735,6 +766,20 @@ export interface MapColumn {
   title: string;
   layer: number;
   stages: Array<string>;
+}
+
+/** A moment in the list of lessons. */
+export interface MomentEntry {
+  id: string;
+  title: string;
+  recall: string;
+  isOptional: boolean;
+}
+
+/** A term that one can explain after a lesson. */
+export interface ExplainedTerm {
+  name: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  moment: string;
 }
 
 /** The rows or the columns of a table of numbers. */
@@ -899,6 +944,12 @@ export interface Option {
   group?: string;
 }
 
+/** A number of a table with gaps. */
+export interface GapsCell {
+  text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+  gap: Gap | null;
+}
+
 /** Random scores of one d_k: their spread and histogram, and what a softmax makes of them. */
 export interface SweptLength {
   dK: number;
@@ -1003,6 +1054,13 @@ export interface RuleShape {
   case: [string, string] | null;
   until: [string, string] | null;
   variants: Array<RuleVariant>;
+}
+
+/** A cell to fill in. */
+export interface Gap {
+  value: number;
+  tolerance: number;
+  nears: Array<Near>;
 }
 
 /** One line of how a cell was computed. */

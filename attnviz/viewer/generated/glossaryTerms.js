@@ -50,6 +50,30 @@ export const TERMS = [
     here: "",
   },
   {
+    id: "previous token",
+    pattern: "\\bprevious token\\b",
+    says: "The mean weight that rows give the {unit} just before; the first row, which has none, is left out.",
+    here: "",
+  },
+  {
+    id: "token itself",
+    pattern: "\\btoken itself\\b",
+    says: "The mean, over the rows, of the weight that each {unit} gives itself.",
+    here: "",
+  },
+  {
+    id: "first token",
+    pattern: "\\bfirst token\\b",
+    says: "The mean weight that rows give the first {unit}, where heads often look that find nothing.",
+    here: "",
+  },
+  {
+    id: "spread of attention",
+    pattern: "\\bspread of attention\\b",
+    says: "The entropy of a row over that of an even one: 0 % for one {unit} alone, 100 % for all alike.",
+    here: "",
+  },
+  {
     id: "layer",
     pattern: "\\blayers?\\b",
     says: "One round of attention, and of an MLP where the model has one.",

@@ -1,6 +1,6 @@
 // Made by `python -m attnviz.contract.typescript`. Change it in Python.
 export const PARAMETERS = /** @type {const} */ (["step", "cell", "picked", "trail", "ask", "order", "view", "present", "reveal", "compare", "route"]);
-export const CHOICES = /** @type {const} */ ({"ask": ["made", "slope", "whatif"], "order": ["large", "index"], "view": ["matrices", "sheet"], "compare": ["both", "difference"], "route": ["short", "every-step"]});
+export const CHOICES = /** @type {const} */ ({"ask": ["made", "slope", "whatif"], "order": ["large", "index"], "view": ["matrices", "sheet", "heads"], "compare": ["both", "difference"], "route": ["short", "every-step"]});
 export const LABELS = /** @type {const} */ ({"made": "what made it", "slope": "what would move it", "whatif": "what if", "large": "large ones first", "index": "in order", "short": "Short", "every-step": "Every step"});
 export const FORMER = /** @type {const} */ ({"what made it": "made", "what would move it": "slope", "what if": "whatif", "large ones first": "large", "in order": "index", "every step": "every-step"});
 export const COORDINATES = /** @type {const} */ (["head", "query", "key", "feature", "dimension", "answer", "neuron"]);

@@ -13,7 +13,7 @@ from attnviz.articles import pieces
 from attnviz.articles.evidence import INTRODUCTION, TITLE, article, doors
 from attnviz.contract.lesson import LessonEntry, LessonsPage, Moment
 from attnviz.explain.wording import counted
-from attnviz.lessons.export import ENDINGS, exported
+from attnviz.lessons.export import ENDINGS, exported, needs_of_lesson, needs_of_talk
 from attnviz.lessons.lesson import LESSONS, contents, moments_of
 from attnviz.lessons.talk import Talk, talk_moment
 from attnviz.models import MODELS
@@ -101,7 +101,9 @@ def lesson_pages() -> Iterator[Page]:
     """The pages of all lessons, and their questions."""
     pages = {each: lesson_page_name(each) for each in LESSONS}
     for name, lesson in LESSONS.items():
-        yield from _pages(name, lesson.title, moments_of(name), Json(contents()), pages)
+        moments = moments_of(name)
+        questions = {form: exported(form, lesson.title, moments, needs_of_lesson(lesson)) for form in ENDINGS}
+        yield from _pages(name, lesson.title, moments, questions, Json(contents()), pages)
 
 
 def talk_pages(talk: Talk) -> Iterator[Page]:
@@ -114,11 +116,13 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
         id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments), planned=planned if any(planned) else []
     )
     course = LessonsPage(lessons=[entry], own_sentence=json.loads(contents())["ownSentence"])
-    yield from _pages(_TALK, title, moments, Json(to_json(course)), {_TALK: name})
+    questions = {form: exported(form, title, moments, needs_of_talk(talk)) for form in ENDINGS}
+    yield from _pages(_TALK, title, moments, questions, Json(to_json(course)), {_TALK: name})
 
 
-def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages: dict[str, str]) -> Iterator[Page]:
-    questions = {form: exported(form, title, moments) for form in ENDINGS}
+def _pages(
+    name: str, title: str, moments: Sequence[Moment], questions: dict[str, str], course: Json, pages: dict[str, str]
+) -> Iterator[Page]:
     sent = [json.loads(to_json(each)) for each in moments]
     data = {
         "lesson": name,
@@ -128,6 +132,7 @@ def _pages(name: str, title: str, moments: Sequence[Moment], course: Json, pages
         "questions": questions,
         "pages": pages,
         "own": OWN,
+        "microgpt": model_page_name("microgpt"),
         "walkthrough": model_page_name("who-is-it"),
     }
     yield drawn_page(pages[name], "lesson", title, data)

@@ -6,7 +6,8 @@ import { focusOf } from "../model/state.js";
 import { mount } from "../views/viewer.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
-import { drawMoment, drawSentence } from "../lesson/momentView.js";
+import { drawMoment } from "../lesson/momentView.js";
+import { drawSentence } from "../lesson/sentence.js";
 
 const ALONE = "Here the speaker chooses words and settings. To choose them yourself, open the walkthrough.";
 
@@ -82,7 +83,7 @@ export function makeClassMoment({ answer, touched }) {
       const isNew = shown !== moment;
       if (isNew) {
         moment = shown;
-        question = moment.question && makeQuestion(moment.question, answer, "Send");
+        question = moment.question && makeQuestion(moment.question, answer, "Send", numbers);
         redraw(workingBox, [moment.workedSolution && drawWorking(moment.workedSolution)]);
       }
       isOpen = Boolean(moment.question && round?.isOpen && !isShown);
@@ -112,6 +113,7 @@ export function makeClassMoment({ answer, touched }) {
 
 function ownAnswerRuns({ question, after }, answered, isOpen, isShown) {
   if (isShown) return verdictOn(question, answered, after).sentences;
+  if (question.kind === "gaps") return []; // a class isn't asked
   if (answered === null) return [[["", isOpen ? "Answers are anonymous." : "No more answers are taken."]]];
   const text = question.kind === "fill" ? answerText(question, answered) : question.candidates[answered].label,
     rest = isOpen ? " is your answer. You can change it until it is shown." : " is your answer.";

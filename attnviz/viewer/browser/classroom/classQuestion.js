@@ -2,7 +2,8 @@
 import { visibleRow } from "../model/story.js";
 import { button, h, makePopover, openDialog, redraw, write } from "../dom/element.js";
 import { makeAnswerBoard } from "./answerDots.js";
-import { drawWorking, plainText, verdictOn } from "../lesson/question.js";
+import { drawWorking, verdictOn } from "../lesson/question.js";
+import { plainText } from "../lesson/sentence.js";
 import { askAgain } from "../shell/ask.js";
 
 const ROWS = ["scores", "scaled", "masked", "attention"],

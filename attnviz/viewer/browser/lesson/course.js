@@ -9,7 +9,8 @@ export function positionIn(lessons, search) {
   const query = new URLSearchParams(search),
     entry = lessons.find(({ id }) => id === query.get("lesson"));
   if (!entry) return null;
-  const number = Number(query.get("moment") ?? 1),
+  const named = query.get("moment") ?? 1,
+    number = 1 + entry.moments?.findIndex(({ id }) => id === named) || Number(named),
     speaker = query.get("speaker");
   return {
     lesson: entry.id,
@@ -19,19 +20,44 @@ export function positionIn(lessons, search) {
   };
 }
 
+// The pages around the moments: All lessons, and the end page, which has an address.
+export const CONTENTS = "contents";
+export const END = "end";
+export const END_POSITION = { lesson: END, moment: 1, present: false };
+
 /** @param {Position} position */
 export const searchOf = ({ lesson, moment, present, speaker = "" }) =>
-  `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
+  lesson === END
+    ? `?lesson=${END}`
+    : `?lesson=${lesson}&moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 
-// The position `by` moments further, null past either end. A lesson leads on to the next one, a user's talk doesn't.
-/** @param {Position} position @returns {Position | null} */
-export function nextPosition(lessons, position, by) {
+/** The numbers of a lesson's moments in the order in which Next shows them: without the optional ones, and of two recalls that stand beside
+ * each other first the one whose origin ("lesson.id") was answered wrong. @returns {number[]} */
+export function orderOf({ nMoments, moments = [] }, isWrong = _origin => false) {
+  const order = Array.from({ length: nMoments }, (_, nth) => nth + 1).filter(
+    number => !moments[number - 1]?.isOptional,
+  );
+  for (let nth = 1; nth < order.length; nth += 1) {
+    const [one, other] = [order[nth - 1], order[nth]].map(number => moments[number - 1]?.recall);
+    if (!(one && other)) continue;
+    if (isWrong(other) && !isWrong(one)) order.splice(nth - 1, 2, order[nth], order[nth - 1]);
+    nth += 1;
+  }
+  return order;
+}
+
+// The position one moment further or back, null past either end. A lesson leads on to the next one, a user's talk doesn't.
+/** @param {Position} position @param {number} by 1 or -1 @returns {Position | null} */
+export function nextPosition(lessons, position, by, order = entry => orderOf(entry)) {
   const index = lessons.findIndex(({ id }) => id === position.lesson),
-    moment = position.moment + by;
-  if (moment >= 1 && moment <= lessons[index].nMoments) return { ...position, moment };
+    numbers = order(lessons[index]),
+    here = numbers.indexOf(position.moment),
+    before = numbers.findLastIndex(number => number < position.moment), // an optional one has none of its own
+    moment = here >= 0 ? numbers[here + by] : numbers[by > 0 ? before + 1 : before];
+  if (moment) return { ...position, moment };
   const next = lessons[index + by];
   if (!next || next.isTalk || lessons[index].isTalk) return null;
-  return { ...position, lesson: next.id, moment: by > 0 ? 1 : next.nMoments };
+  return { ...position, lesson: next.id, moment: order(next).at(by > 0 ? 0 : -1) ?? 1 };
 }
 
 export const minutesText = minutes => `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
@@ -70,7 +96,7 @@ export const momentsFrom =
     templates.completeMoment(await fetchJson(new URL(`moment?lesson=${lesson}&moment=${moment}`, site)));
 
 export const questionsFrom = site => async (lesson, form) =>
-  (await fetchJson(new URL("talk", site), { kind: "export", form, lesson })).file;
+  (await fetchJson(new URL("talk", site), { kind: "export", form, lesson, site })).file;
 
 export const ID = "talk"; // of the user's talk in the list of lessons
 export const NOTHING = { title: "", moment: [] };

@@ -37,6 +37,20 @@ export function makeHandout(window, root) {
   };
 }
 
+const FOR_SCREENS = / ?\b(?:Click|Drag|Tap|Press)\b[^.?!]*[.?!]/g; // as in export.py
+
+// A moment whose question has no sentence as “Click it.”
+const onPaper = moment =>
+  moment.question
+    ? {
+        ...moment,
+        question: {
+          ...moment.question,
+          prompt: moment.question.prompt.map(([style, text]) => [style, style ? text : text.replace(FOR_SCREENS, "")]),
+        },
+      }
+    : moment;
+
 // Draws all pages and returns their pictures, which are laid out at screen size and scaled down by lesson.css.
 function drawPages(pages, { title, moments }) {
   const count = Math.ceil(moments.length / ON_A_PAGE),
@@ -50,7 +64,7 @@ function drawPages(pages, { title, moments }) {
     const lines = h("div", { class: "lines" }),
       textBox = h("div", { class: "said" }),
       shown = h("div", { class: "shown" }, pictures[index].element);
-    textBox.append(...drawMoment(moment, "paper", { title: `${index + 1}. ${moment.title}`.trim() }), lines);
+    textBox.append(...drawMoment(onPaper(moment), "paper", { title: `${index + 1}. ${moment.title}`.trim() }), lines);
     pages.lastChild.append(h("article", {}, h("div", { class: "frame" }, shown), textBox));
     pictures[index].show(moment, false, false);
     fitText(textBox);

@@ -8,11 +8,13 @@ import { makeMomentView } from "./momentView.js";
 import { makeMenus } from "./menus.js";
 import { makeTwoWindows } from "./speakerWindow.js";
 import { makeLessonState, makeNavigation } from "./navigation.js";
-import { plainText } from "./question.js";
+import { plainText } from "./sentence.js";
 
 const LATE_MS = 300;
+const SHOWN_LAST = ".verdict:not(:empty), .worked > :not(.to-come), .worked ~ .after, .tell"; // the last of these
 
-// The page's boxes. fill() puts all of it into `root`: the elements at its top, its picture, its foot and those over it, and a class's bar.
+// The page's boxes. fill() puts all of it into `root`: the elements at its top, its picture, its foot, the pages around the
+// moments, the elements over it, and a class's bar.
 function makeLessonFrame(root) {
   const about = h("span", { class: "about" }),
     head = h("header", { class: "lesson-head" }, about),
@@ -25,10 +27,10 @@ function makeLessonFrame(root) {
     about,
     body,
     textBox,
-    fill({ topElements, picture, foot, over, classBar }) {
+    fill({ topElements, picture, foot, around, over, classBar }) {
       head.append(...topElements);
       body.append(picture);
-      box.append(foot, status, ...over);
+      box.append(around, foot, status, ...over);
       if (classBar) {
         box.prepend(classBar.element);
         classBar.standIn(body);
@@ -38,9 +40,9 @@ function makeLessonFrame(root) {
       root.ariaBusy = "false";
     },
     announce: text => write(status, text), // to screen readers
-    // A phone can't show all of a moment: it starts at its beginning, and moves to the verdict once there is one.
+    // A phone can't show all of a moment: it starts at its beginning, and moves to the verdict, or the next line, once there is one.
     begin: () => box.scrollIntoView({ block: "start" }),
-    bringVerdict: () => textBox.querySelector(".verdict:not(:empty)")?.scrollIntoView({ block: "nearest" }),
+    bringVerdict: () => [...textBox.querySelectorAll(SHOWN_LAST)].at(-1)?.scrollIntoView({ block: "nearest" }),
     // Dims the page while something takes long to come.
     async whileLate(coming) {
       const timer = setTimeout(() => box.classList.add("late"), LATE_MS);
@@ -76,7 +78,7 @@ function makeRemote(document, state, { press, back, collect, present, goTo }) {
   return {
     follow(command) {
       const number = command.startsWith("band") ? Number(command.slice(5)) : 0,
-        count = state.entry().nMoments,
+        count = state.order().length,
         isPresented = state.position.present;
       typed = number <= count ? number : 0;
       if (command.startsWith("band")) return typed > 0;
@@ -97,7 +99,7 @@ function classPlace(state, talk, { picture, pass }) {
   const { moment, position } = state,
     { question } = moment,
     isTalk = position.lesson === ID,
-    isShown = state.isDone();
+    isShown = state.isDone() || state.answered().wasShown; // a speaker's way back through lines leads no phone back
   return {
     at: isTalk ? moment.at : searchOf({ ...position, present: false }).slice(1),
     moment: isTalk ? talk.momentAt(position) : null,
@@ -115,7 +117,7 @@ function classPlace(state, talk, { picture, pass }) {
 //   address, isLinked: the page's address, and whether others can open it
 //   fetchMoment(position), has(position), hrefTo(position): fetch a moment; whether it is on this page; its link
 //   open(address, position), hrefOf(address): open a scene in the walkthrough and return whether that worked; its link
-//   opensSentences: whether any sentence can be opened there; isFirstPage: whether the site was opened on this page
+//   opensSentences: whether any sentence can be opened there; hrefOfPage(name): the link of another page
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): a Storage
 //   classBar(lead, changed, isPresented, turn), where a class can be opened: makes the speaker's bar
@@ -124,19 +126,26 @@ function classPlace(state, talk, { picture, pass }) {
 // Returns {go(position), print(), openClass(), end()}.
 export function mountLessons(root, course, host) {
   const talk = host.talk ?? null,
-    memory = makeMemory(host.store),
-    state = makeLessonState(course.lessons, talk, host.has),
+    memory = makeMemory(host.store, course.lessons),
+    state = makeLessonState(course.lessons, talk, host.has, memory.isWrong),
     fetchMoment = position => (position.lesson === ID ? talk : host).fetchMoment(position),
     moments = makeMoments(fetchMoment, state.nameOf),
     frame = makeLessonFrame(root);
-  const page = { present: is => presenting.show(is), update, redraw, sync: () => windows.sync() },
+  const page = {
+      present: is => presenting.show(is),
+      update,
+      redraw,
+      sync: () => windows.sync(),
+      forget: () => view.forget(),
+    },
     navigation = makeNavigation(state, frame, { host, memory, moments }, page),
-    view = makeMomentView(frame, state, memory.scoreOf, navigation, host.opensSentences ? course.ownSentence : "");
-  const changed = () => state.moment && update(),
+    view = makeMomentView(frame, state, memory, navigation, host.opensSentences ? course.ownSentence : "");
+  const changed = () => (state.moment || state.around) && update(),
     classBar = host.classBar?.(navigation.lead, changed, () => state.position?.present, turn) ?? null;
   const actions = {
     ...navigation,
     hrefOf: host.hrefOf,
+    hrefOfPage: host.hrefOfPage,
     exploreAddress: () => view.picture.address(state.moment),
     hrefTo: host.hrefTo,
     opensSentences: host.opensSentences,
@@ -154,6 +163,7 @@ export function mountLessons(root, course, host) {
     topElements: menus.topElements,
     picture: view.picture.element,
     foot: menus.foot.element,
+    around: menus.around,
     over: [code.element, view.glossary.element, menus.over],
     classBar,
   });
@@ -162,11 +172,8 @@ export function mountLessons(root, course, host) {
       updateSpeaker();
       windows.sync();
     });
-  const stopListening = host.address.onArrival(() =>
-      navigation.load(state.positionIn(host.address.read()) ?? state.first),
-    ),
-    start = navigation.start();
-  const windows = makeTwoWindows(window, start.speaker ?? "", frame, {
+  const stopListening = host.address.onArrival(navigation.arrive);
+  const windows = makeTwoWindows(window, navigation.start(), frame, {
     now: () => ({ ...state.now(), isBlank: presenting.isBlank() }),
     follow(now) {
       presenting.blank(now.isBlank);
@@ -188,6 +195,7 @@ export function mountLessons(root, course, host) {
   function update() {
     if (!frame.box.isConnected) return;
     menus.update();
+    if (state.around) return;
     view.update();
     if (!state.moment) return;
     updateSpeaker();
@@ -209,7 +217,7 @@ export function mountLessons(root, course, host) {
     if (isOpen) navigation.present(true);
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
-  navigation.load(start).then(() => state.isReturn && host.isFirstPage && menus.openContents());
+  navigation.arrive();
   return {
     go: navigation.go,
     print: menus.print,

@@ -22,13 +22,27 @@ export function writeStored(storeOf, name, data) {
 
 const NAME = "attnviz lessons";
 
-export function makeMemory(storeOf) {
+// `lessons` are entries of the list of lessons.
+export function makeMemory(storeOf, lessons = /** @type {any[]} */ ([])) {
   let stored = Object(readStored(storeOf, NAME)),
     isKept = true;
-  const keep = parts => {
-    stored = { ...stored, ...parts };
+  // Reads what is stored again first: another tab may have changed it. What couldn't be stored is newer.
+  const keep = change => {
+    if (isKept) stored = { ...stored, ...readStored(storeOf, NAME) };
+    stored = { ...stored, ...change(stored) };
     isKept = writeStored(storeOf, NAME, stored);
   };
+  const entryOf = lesson => lessons.find(({ id }) => id === lesson);
+  const resultsOf = lesson => {
+    const { nMoments, moments = [] } = entryOf(lesson);
+    return Array.from({ length: nMoments }, (_, nth) => stored.answered?.[`${lesson}.${moments[nth]?.id ?? nth + 1}`]);
+  };
+  // The position of a lesson's first moment that isn't done, other than those for engineers; null if all are.
+  function firstToDo(lesson) {
+    const { moments = [] } = entryOf(lesson),
+      index = resultsOf(lesson).findIndex((each, nth) => each === undefined && !moments[nth]?.isOptional);
+    return index < 0 ? null : { lesson, moment: index + 1 };
+  }
   return {
     get isKept() {
       return isKept;
@@ -37,31 +51,48 @@ export function makeMemory(storeOf) {
     get last() {
       return stored.last ?? null;
     },
-    // The furthest moment reached, by lesson.
-    get reached() {
-      return stored.reached ?? {};
-    },
     get opensWalkthrough() {
       return stored.opensWalkthrough === true;
     },
     set opensWalkthrough(is) {
-      keep({ opensWalkthrough: is });
+      keep(() => ({ opensWalkthrough: is }));
     },
     at({ lesson, moment }) {
-      const furthest = Math.max(moment, stored.reached?.[lesson] ?? 1);
-      keep({ last: { lesson, moment }, reached: { ...stored.reached, [lesson]: furthest } });
+      keep(() => ({ last: { lesson, moment } }));
     },
-    // Only the first prediction counts: afterwards the answer is known.
-    predicted({ lesson, moment }, isRight) {
-      const name = `${lesson} ${moment}`;
-      if (stored.predicted?.[name] === undefined) keep({ predicted: { ...stored.predicted, [name]: isRight } });
+    // Only the first answer counts: afterwards the right one is known. `isRight` is null for a moment without a question, or whose answer was
+    // shown. `id` is the moment's, which stays when moments are moved.
+    answered(lesson, id, isRight) {
+      const name = `${lesson}.${id}`;
+      if (stored.answered?.[name] === undefined)
+        keep(({ answered }) => ({ answered: { ...answered, [name]: isRight } }));
+    },
+    // Whether a moment, "lesson.id", was answered wrong.
+    isWrong: name => stored.answered?.[name] === false,
+    // A result for each moment of a lesson: as given to answered(), undefined if it isn't done.
+    resultsOf,
+    firstToDo,
+    // The first position to do, from the lesson of the last visit on; null if everything is done.
+    nextToDo() {
+      const ids = lessons.map(({ id }) => id),
+        at = Math.max(ids.indexOf(stored.last?.lesson), 0);
+      return [...ids.slice(at), ...ids.slice(0, at)].map(firstToDo).find(each => each !== null) ?? null;
     },
     // How many questions of a lesson (or of all) were answered, and how many right.
     scoreOf(lesson) {
-      const predicted = Object.entries(stored.predicted ?? {}),
-        results = predicted.filter(([name]) => !lesson || name.startsWith(`${lesson} `));
-      return { right: results.filter(([, isRight]) => isRight).length, asked: results.length };
+      const results = lessons.filter(({ id }) => !lesson || id === lesson).flatMap(({ id }) => resultsOf(id)),
+        count = isRight => results.filter(each => each === isRight).length;
+      return { right: count(true), asked: count(true) + count(false) };
     },
-    forget: () => keep({ predicted: {}, reached: {}, last: null }),
+    // The user's own words at the end of a lesson.
+    ownWordsOf: lesson => String(stored.ownWords?.[lesson] ?? ""),
+    keepOwnWords(lesson, text) {
+      keep(({ ownWords }) => ({ ownWords: { ...ownWords, [lesson]: text } }));
+    },
+    get isEmpty() {
+      const { last, answered, ownWords } = stored;
+      return !last && [answered, ownWords].every(each => Object.values(each ?? {}).every(value => value === ""));
+    },
+    forget: () => keep(() => ({ answered: {}, ownWords: {}, last: null })),
   };
 }

@@ -1,24 +1,36 @@
 // What stands around a moment: the contents, the way on, links and downloads, and the end of a talk.
-import { button, h, makeMenu, makePopover, write } from "../dom/element.js";
+import { button, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
-import { ID, fileNameOf, headingOf, minutesText } from "./course.js";
+import { OPTIONAL } from "./momentView.js";
+import { CONTENTS, END, END_POSITION, ID, fileNameOf, headingOf } from "./course.js";
+import { keptText } from "./ownWords.js";
+import { makeEndPage } from "./endPage.js";
 import { saveFile } from "../views/download.js";
 import { makeHandout } from "./handout.js";
 
-const KEPT = "Only this browser knows.",
-  LOST = "This browser keeps nothing, so it is forgotten once you leave this page.";
+const PAPER = "@page { size: A4 portrait; margin: 15mm; }";
+const MARKS = new Map([
+  [true, "right"],
+  [false, "wrong"],
+  [null, "done"],
+  [undefined, "unseen"],
+]);
+const SPOKEN = { right: "right", wrong: "not right", done: "done", unseen: "not seen" };
 
-// forget() deletes the stored answers. With a talk of the user's edit() opens it, collect() adds this moment, startFrom() begins one with it.
-function makeContents(state, memory, { go, forget, hrefTo, edit, collect, startFrom, openClass, isClass }) {
-  const opener = button("All lessons", null, "link"),
+// All lessons, in a panel that a button opens, or as a page. forget() deletes what is stored. With a talk of the user's edit() opens it,
+// collect() adds this moment, startFrom() begins one with it.
+function makeContents(state, memory, actions) {
+  const { go, resume, forget, hrefTo, edit, collect, startFrom, openClass, isClass } = actions,
+    opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
     closing = act => () => {
       panel.hidePopover();
-      act();
+      return act();
     };
-  const list = h("ol"),
-    score = h("p", { class: "score" }),
-    forgetting = button("Forget my answers", forget),
+  const lead = h("p", { class: "lead" }),
+    list = h("ol"),
+    legend = h("p", { class: "note legend" }, ...Object.entries(SPOKEN).map(([name, text]) => drawMark(name, text))),
+    forgetting = makeForgetting(memory, forget),
     inClass = button("Open a class: phones follow you", closing(openClass)),
     talkSummary = h("span"),
     lessonButtons = [
@@ -26,41 +38,96 @@ function makeContents(state, memory, { go, forget, hrefTo, edit, collect, startF
       button("Begin one with this lesson", closing(startFrom)),
     ],
     talkParts = edit ? [talkSummary, button("Your own talk", closing(edit)), ...lessonButtons] : [],
-    talkLine = h("p", { class: "own-talk", hidden: !edit }, talkParts);
-  panel.append(list, inClass, talkLine, score, forgetting);
-  function drawLesson({ id, name, nMoments, minutes, says }) {
-    const { position } = state,
-      reached = memory.reached[id],
-      { right, asked } = memory.scoreOf(id),
-      moment = reached && reached < nMoments ? reached : 1,
-      to = { lesson: id, moment, present: position.present },
-      link = h("a", { href: hrefTo(to) }, name);
-    if (id === position.lesson) link.setAttribute("aria-current", "page");
-    onPlainClick(link, () => {
-      panel.hidePopover();
-      return go(to);
+    talkLine = h("p", { class: "own-talk", hidden: !edit }, talkParts),
+    page = h("div", { class: "contents" }),
+    parts = [list, legend, inClass, talkLine, forgetting.element];
+  const linkTo = (position, text, className = "") => {
+    const to = { ...position, present: state.position.present },
+      link = h("a", { class: className, href: hrefTo(to) }, text);
+    onPlainClick(
+      link,
+      closing(() => go(to)),
+    );
+    return link;
+  };
+  function drawLesson(entry, next) {
+    const { id, name, minutes, says, why, moments = [] } = entry,
+      link = linkTo(memory.firstToDo(id) ?? { lesson: id, moment: 1 }, name, "name");
+    if (id === state.position.lesson && !state.around) link.setAttribute("aria-current", "page");
+    const marks = memory.resultsOf(id).flatMap((result, nth) => {
+      const { title = "", isOptional = false } = moments[nth] ?? {};
+      return isOptional ? [] : [drawMark(MARKS.get(result), `${title || `moment ${nth + 1}`}: `, "li")];
     });
-    const progress = reached ? `at ${reached} of ${nMoments}` : "",
-      predicted = asked ? `predicted ${right} of ${asked}` : "",
-      note = [minutesText(minutes), progress, predicted].filter(Boolean).join(" · ");
-    return h("li", {}, link, h("span", { class: "note" }, note), h("p", {}, says));
+    return h(
+      "li",
+      {},
+      h("div", {}, link, h("span", { class: "note" }, `${minutes} min`), next && linkTo(next, "Go on", "button")),
+      h("p", {}, why || says),
+      h("ol", { class: "marks", "aria-label": `Moments of ${name}` }, marks),
+    );
+  }
+  function drawPage() {
+    const to = resume(),
+      name = to?.lesson === END ? "the end" : state.entries().find(({ id }) => id === to?.lesson)?.name,
+      way = to ? linkTo(to, "Go on where you were", "button check") : linkTo(state.first, "Begin", "button check");
+    const goOn = h("p", { class: "go-on" }, way, h("span", { class: "note" }, name ?? ""));
+    page.replaceChildren(h("h2", {}, "All lessons"), lead, goOn, ...parts);
   }
   return {
     button: opener,
     panel,
+    page,
     update() {
       const talk = state.talkEntry(),
-        { right, asked } = memory.scoreOf(null);
-      opener.hidden = state.entries().length === 1;
+        isPage = state.around === CONTENTS,
+        next = memory.nextToDo(),
+        { length } = state.lessons,
+        minutes = state.lessons.reduce((sum, each) => sum + each.minutes, 0);
+      opener.hidden = state.entries().length === 1 || isPage;
+      if (isPage) drawPage();
+      else panel.replaceChildren(lead, ...parts);
+      write(lead, `${length} lessons, about ${minutes} minutes in all.`);
       write(
         talkSummary,
         talk ? `${talk.name}: ${talk.nMoments} moments. ` : "A talk of your own, of moments that you collect: ",
       );
       inClass.hidden = !openClass || isClass();
-      for (const each of lessonButtons) each.hidden = state.position.lesson === talk?.id;
-      list.replaceChildren(...state.lessons.map(drawLesson));
-      write(score, asked ? `You predicted ${right} of ${asked}. ${memory.isKept ? KEPT : LOST}` : "");
-      forgetting.hidden = !asked;
+      for (const each of lessonButtons) each.hidden = isPage || state.position.lesson === talk?.id;
+      const items = state.lessons.map(entry => drawLesson(entry, entry.id === next?.lesson ? next : null));
+      list.replaceChildren(...items, h("li", { class: "last" }, linkTo(END_POSITION, "The end: what you can explain")));
+      forgetting.update();
+    },
+  };
+}
+
+const drawMark = (name, text, tag = "span") =>
+  tag === "li"
+    ? h("li", { class: name, title: text + SPOKEN[name] }, h("span", { class: "heard" }, text + SPOKEN[name]))
+    : h("span", {}, h("i", { class: `mark ${name}` }), text);
+
+// What is kept, and a button that deletes it, and asks before: own words can't be undone.
+function makeForgetting(memory, forget) {
+  const score = h("span"),
+    ask = button("Forget all", () => set(true), "link"),
+    sure = button("Yes, forget answers and own words", () => {
+      set(false);
+      forget();
+      element.parentElement?.querySelector("a")?.focus();
+    }),
+    keep = button("Keep them", () => set(false)),
+    element = h("p", { class: "note forgetting" }, score, ask, sure, keep);
+  function set(isAsking) {
+    ask.hidden = isAsking;
+    sure.hidden = keep.hidden = !isAsking;
+    (isAsking ? keep : ask).focus({ preventScroll: true });
+  }
+  sure.hidden = keep.hidden = true;
+  return {
+    element,
+    update() {
+      const { right, asked } = memory.scoreOf(null);
+      element.hidden = memory.isEmpty;
+      write(score, `${asked ? `You predicted ${right} of ${asked}. ` : ""}${keptText(memory.isKept)}`);
     },
   };
 }
@@ -84,37 +151,40 @@ function makeFoot(state, actions, takeaway) {
     box = h("footer", { class: "to-come" }, first, ways, dots, count, out); // until the first moment is there
   const isUsable = each => !each.disabled && each.checkVisibility({ visibilityProperty: true });
   const takeFocus = () => [next, show, back].find(isUsable)?.focus({ preventScroll: true });
-  const drawDot = (number, current) => {
-    const props = { class: number < current ? "done" : "", "aria-current": number === current ? "step" : null };
-    return h("li", props, h("span", { class: "heard" }, `moment ${number}`));
+  const drawDot = (nth, here) => {
+    const props = { class: nth < here ? "done" : "", "aria-current": nth === here ? "step" : null };
+    return h("li", props, h("span", { class: "heard" }, `moment ${nth}`));
   };
   return {
     element: box,
     takeFocus,
     update(ownSentenceAddress, prefersWalkthrough) {
       const { position, moment } = state,
-        { nMoments } = state.entry(),
+        order = state.order(),
+        nth = state.nth(),
+        hasLines = state.hasLines(),
         [isDone, isFirst, isClass] = [state.isDone(), state.isFirst(), actions.isClass()],
-        isEnd = state.next(1) === null,
+        isEnd = state.next(1) === null && !state.leadsToEnd(),
         isReveal = isClass && moment?.question && !isDone,
-        isLast = isDone && position.moment === nMoments && !isEnd,
+        isLast = isDone && nth === order.length && state.next(1) !== null,
         focused = box.getRootNode().activeElement;
       box.classList.remove("to-come");
       box.classList.toggle("prefers-walkthrough", isFirst && prefersWalkthrough);
       first.hidden = !isFirst;
       ways.hidden = isFirst;
       out.hidden = (isFirst && !position.present) || !moment;
-      back.disabled = state.next(-1) === null;
+      back.disabled = state.next(-1) === null && !state.answered().lines;
       next.disabled = isEnd && isDone;
-      next.classList.toggle("check", isDone && !isEnd);
-      write(next, isReveal ? "Reveal" : isLast ? "Next lesson" : "Next");
+      next.classList.toggle("check", hasLines || (isDone && !isEnd));
+      write(next, isReveal ? "Reveal" : hasLines ? "Next line" : isLast ? "Next lesson" : "Next");
       ownSentence.update(() => ownSentenceAddress);
       walkthrough.update(() => "");
       if (moment) explore.update(actions.exploreAddress);
       leaving.hidden = !position.present;
       teach.update();
-      dots.replaceChildren(...state.positions().map(({ moment: number }) => drawDot(number, position.moment)));
-      write(count, `${position.moment} of ${nMoments}`);
+      const here = nth || order.filter(number => number < position.moment).length + 0.5; // an optional one has no dot
+      dots.replaceChildren(...order.map((_, place) => drawDot(place + 1, here)));
+      write(count, nth ? `${nth} of ${order.length}` : OPTIONAL);
       if (box.contains(focused) && !isUsable(focused)) takeFocus();
     },
   };
@@ -196,7 +266,8 @@ export function makeTakeaway({ title, questions, print }) {
   return [button("Print a handout", reporting(print)), ...saving, status];
 }
 
-// All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, over, drawContents(), openContents(), update(), print(), end()}.
+// All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, around, over, drawContents(), update(), print(), end()}; `around` holds
+// All lessons or the end page.
 export function makeMenus({ box, about }, state, { host, course, memory, moments }, actions) {
   const handout = makeHandout(window, box),
     print = async () => handout.print(state.entry().name, await Promise.all(state.positions().map(moments.get))),
@@ -207,22 +278,36 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
   const takeaway = makeTakeaway({ title: () => state.entry().name, questions, print }),
     foot = makeFoot(state, actions, takeaway),
     contents = makeContents(state, memory, actions),
+    drawEndPage = makeEndPage(state, memory, course.ownSentence, actions),
+    around = h("div", { class: "around-moments" }),
     endTitle = h("h2"),
     over = h("section", { class: "talk-end", "aria-label": "The end", hidden: true }, endTitle, h("p", {}, "The end"));
+  // As pages they are light, and alone on paper (frame.css).
+  const stopPrinting = onPrint(
+    window,
+    PAPER,
+    () => around.classList.toggle("pages", Boolean(state.around)),
+    () => around.classList.remove("pages"),
+  );
   return {
     topElements: [contents.button, contents.panel],
     foot,
+    around,
     over,
     drawContents: contents.update,
-    openContents: () => contents.panel.showPopover(),
     update() {
-      write(about, headingOf(state.entry(), state.lessons));
+      box.classList.toggle("around", Boolean(state.around));
+      write(about, state.around ? "" : headingOf(state.entry(), state.lessons));
       contents.update();
+      redraw(around, state.isAtEnd() ? drawEndPage() : state.around ? [contents.page] : []);
       over.hidden = !state.isOver;
       write(endTitle, state.isOver ? state.entry().name : "");
       foot.update(course.ownSentence, memory.opensWalkthrough);
     },
     print,
-    end: handout.end,
+    end() {
+      handout.end();
+      stopPrinting();
+    },
   };
 }

@@ -9,12 +9,13 @@ import { makeLearns } from "../views/learns.js";
 import { makeNextLetter } from "../views/nextLetter.js";
 import { makePairing } from "../views/pairing.js";
 import { makePicture } from "../views/picture.js";
+import { makeAllHeads } from "../views/allHeads.js";
 import { makeOneWord } from "../views/oneWord.js";
 import { makeThread } from "../views/thread.js";
 import { makeTools } from "../views/tools.js";
 import { makeWholePass } from "../views/wholepass.js";
 import { readPass } from "../model/pass.js";
-import { fitted, focusOf, inspected, isOfSheet, isSheet, stepAt } from "../model/state.js";
+import { fitted, focusOf, inspected, isHeads, isOfSheet, isSheet, stepAt } from "../model/state.js";
 import { keepingFocus } from "../views/viewer.js";
 
 // A picture of bars has no numbers of a pass to point at.
@@ -54,11 +55,11 @@ function drawMistake({ name, query, sides, words, hidden, right, wrong, rightSum
     wrongText = wrongSum === null ? "The sum is no number." : `Sum ${digits(wrongSum)}`,
     law = text => h("p", { class: "law" }, h("strong", {}, "Broken rule: "), text);
   return [
-    h("p", { class: "name" }, name),
+    isCovered ? null : h("p", { class: "name" }, name), // which may give the answer away
     h(
       "div",
       { class: "both" },
-      drawWeightBars(`Shares of “${query}” ${sides[0]}`, bars(right), `Sum ${digits(rightSum)}`),
+      drawWeightBars(`Weights of “${query}” ${sides[0]}`, bars(right), `Sum ${digits(rightSum)}`),
       isCovered ? h("p", { class: "waiting" }, "?") : drawWeightBars(sides[1], bars(wrong), wrongText),
     ),
     ...(isCovered ? [] : laws.map(law)),
@@ -67,7 +68,8 @@ function drawMistake({ name, query, sides, words, hidden, right, wrong, rightSum
 
 const WIDTH = 600,
   HEIGHT = 200,
-  POINTS = 240; // of the histogram; of its curve
+  POINTS = 240, // of the histogram; of its curve
+  OF_SIX = "What a softmax makes of six of these scores";
 
 function makeSweepPicture() {
   const slider = h("input", { type: "range", min: "0", step: "1", "aria-label": "d_k" }),
@@ -79,6 +81,7 @@ function makeSweepPicture() {
     box = h("section", { class: "own-picture sweep", ariaLabel: "The sweep of d_k" }, controls, chart, below);
   let shown = /** @type {any} */ (null),
     divisor = "",
+    hasSlope = false,
     wasCovered = /** @type {boolean | null} */ (null),
     at = 0;
   const chosenDivisor = () => shown.divisors.find(({ id }) => id === divisor);
@@ -94,26 +97,27 @@ function makeSweepPicture() {
       text = `d_k = ${swept.dK}`,
       offered = shown.divisors.filter(({ id }) => shown.offered.includes(id)).map(each => each.label),
       spread = `spread ${short(swept.spread)}, in theory ${short(swept.expected)} (the curve)`;
-    slider.max = String(nLengths() - 1); // which its value can't be beyond
+    slider.max = String(lengths.length - 1);
     slider.value = String(at);
     slider.setAttribute("aria-valuetext", text);
     write(output, text);
-    redraw(divisors, [choice(offered, label, choose)]);
+    redraw(divisors, offered.length > 1 ? [choice(offered, label, choose)] : []);
     chart.replaceChildren(
-      h("p", {}, `Scores of ${grouped(shown.nPairs)} random pairs, ${label}: ${spread}.`),
+      h("p", {}, `Scores of ${grouped(shown.nPairs)} random queries and keys, ${label}: ${spread}.`),
       drawHistogram(swept, reach, shown.nPairs),
       h("p", { class: "axis" }, h("span", {}, `−${reach}`), h("span", {}, "0"), h("span", {}, String(reach))),
     );
     const bars = swept.shares.map((weight, i) => ({ label: `key ${i + 1}`, weight }));
-    below.replaceChildren(drawWeightBars("One row: six random keys", bars), drawAverages(swept));
+    redraw(below, wasCovered ? [] : [drawWeightBars(OF_SIX, bars), drawAverages(swept, hasSlope)]); // the question is about scores
   };
   slider.oninput = () => {
-    at = Number(slider.value);
+    at = Math.min(Number(slider.value), nLengths() - 1);
     draw();
   };
   return {
     element: box,
-    show({ picture }, isCovered, isPresented) {
+    show({ picture, isOptional }, isCovered, isPresented) {
+      hasSlope = isOptional;
       box.classList.toggle("presented", isPresented);
       box.classList.toggle("covered", isCovered);
       if (picture !== shown) {
@@ -154,17 +158,17 @@ function drawHistogram({ dK, counts, spread, expected }, reach, nPairs) {
   return svg;
 }
 
-const drawAverages = ({ largest, slope }) =>
+const drawAverages = ({ largest, slope }, hasSlope) =>
   h(
     "dl",
     { class: "averages" },
-    h("dt", {}, "Largest share, on average"),
+    h("dt", {}, "Largest weight, on average"),
     h("dd", {}, percent(largest)),
-    h("dt", {}, "Slope of a share, p(1 − p), on average"),
-    h("dd", {}, digits(slope)),
+    hasSlope && h("dt", {}, "Slope of a weight, p(1 − p), on average"),
+    hasSlope && h("dd", {}, digits(slope)),
   );
 
-// answer({word} or {cell}) takes what is clicked as an answer, and returns whether it is one.
+// answer({word}, {cell} or {head}) takes what is clicked as an answer, and returns whether it is one.
 function makePassPicture(answer) {
   const line = h("div", { class: "number-line" });
   let pass = /** @type {any} */ (null), // Pass
@@ -181,6 +185,7 @@ function makePassPicture(answer) {
       lookAlone = { ...lookAt(pass, where, false), reveal, lines: null, shown: isShown, colours };
     const look = withPair(lookAlone, pass, where, () => isShown);
     root.classList.toggle("of-one-word", isSheet(pass, where));
+    root.classList.toggle("of-heads", isHeads(pass, where));
     root.classList.toggle("covered", covers.size > 0);
     if (covers.size)
       nextLetter.element.remove(); // its bars are answers
@@ -218,7 +223,8 @@ function makePassPicture(answer) {
     return axis < 0 ? undefined : index[axis];
   };
   const opens = act => (name, index) => {
-    if (answer({ cell: pass.address(name, index), word: wordOf(name, index) })) return;
+    const head = isHeads(pass, where) ? index[0] : undefined;
+    if (answer({ cell: pass.address(name, index), word: wordOf(name, index), head })) return;
     isOpened = true;
     act(name, index);
   };
@@ -229,14 +235,20 @@ function makePassPicture(answer) {
   const pairing = makePairing(actions),
     thread = makeThread(actions),
     sheet = makeOneWord(actions, true),
+    allHeads = makeAllHeads(actions, chooseHead),
     picture = makePicture(actions),
     learns = makeLearns(actions),
     nextLetter = makeNextLetter(actions),
     wholePass = makeWholePass(actions);
+  // The name of a head answers a question about heads; else it only selects that head.
+  function chooseHead(_name, head) {
+    if (!answer({ head })) go({ cell: { ...where.cell, head } });
+  }
   // In a talk a matrix that stands aside has no space beside the others: if the question is about it, it stands alone.
   const asideAsked = () => {
     const holds = ({ aside, grid }) => aside && grid.flat().some(slot => slot?.stage === askedStage),
-      alone = where.present && !isSheet(pass, where) && stepAt(pass, where)?.pictures.find(holds);
+      alone =
+        where.present && !isSheet(pass, where) && !isHeads(pass, where) && stepAt(pass, where)?.pictures.find(holds);
     return alone ? [{ ...alone, aside: false }] : undefined;
   };
   // A model's training is shown by a moment at its start that is about all words.
@@ -249,8 +261,8 @@ function makePassPicture(answer) {
     },
   };
   const board = { update: (shown, at, look) => picture.update(shown, at, look, asideAsked()) },
-    views = [pairing, thread, sheet, board, wholePass, { update: thread.connect }, training],
-    drawn = [pairing, thread, learns, sheet, picture, wholePass],
+    views = [pairing, thread, sheet, allHeads, board, wholePass, { update: thread.connect }, training],
+    drawn = [pairing, thread, learns, sheet, allHeads, picture, wholePass],
     main = h("div", { class: "main" }, ...drawn.map(view => view.element), line),
     root = h("div", { class: "viewer in-lesson" }, main);
   root.ontransitionend = ({ target }) => {

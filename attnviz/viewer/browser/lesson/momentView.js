@@ -1,70 +1,62 @@
 // A moment: its text, question and picture, fitted to the screen.
 import { button, h, present, redraw } from "../dom/element.js";
-import { drawRuns } from "../dom/runs.js";
+import { makeMotion } from "../dom/motion.js";
 import { addGuessArc, drawWelcome, makeOwnSentence } from "./firstScreen.js";
-import { makeQuestion, plainText, verdictOn } from "./question.js";
+import { drawGaps } from "./gaps.js";
+import { makeOwnWords } from "./ownWords.js";
+import { makeQuestion, verdictOn } from "./question.js";
+import { INERT, drawSentence, plainText } from "./sentence.js";
 import { readPass } from "../model/pass.js";
 import { makeGlossary } from "../views/glossary.js";
 import { makeMomentPicture } from "./momentPicture.js";
 
-// `numbers` is {point(link), open(link)}: what pointing at a number and pressing it do; point(null) as that ends.
-export function drawSentence(runs, numbers, tag = "p", className = "") {
-  const draw = ([style, text]) => (style === "number" ? [drawNumber(text, numbers)] : drawRuns([[style, text]])),
-    line = h(tag, { class: className }, runs.flatMap(draw));
-  for (const each of line.querySelectorAll(".number, math")) keepTogether(each);
-  return line;
-}
-
-// A bracket or a root before a number or a symbol, what it is equal to, and what ends a phrase after it, stay in its line.
-function keepTogether(number) {
-  const textOf = each => (each?.matches("span:not([class])") ? each.firstChild : null),
-    [before, after] = [textOf(number.previousSibling), textOf(number.nextSibling)],
-    [opens] = before?.data.match(/[^\s\w]*$/) ?? [""],
-    [closes] = after?.data.match(/^(?:\s=\s\d+)?[^\s\w]*/) ?? [""];
-  if (!opens && !closes) return;
-  if (before) before.data = before.data.slice(0, before.length - opens.length);
-  if (after) after.data = after.data.slice(closes.length);
-  const unbroken = h("span", { class: "unbroken" });
-  number.replaceWith(unbroken);
-  unbroken.append(opens, number, closes);
-}
-
-function drawNumber(link, numbers) {
-  const made = button(link.text, () => numbers.open(link), "link number");
-  made.onpointerenter = made.onfocus = () => numbers.point(link);
-  made.onpointerleave = made.onblur = () => numbers.point(null);
-  return made;
-}
-
-const INERT = { point: () => {}, open: () => {} };
-
 // What is said in a moment, as elements. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, which shows
-// every answer). Parts: title, isShown (whether the answer is), isWordsAlone (a first screen of a sentence and its question), numbers
-// (as drawSentence takes them), and elements: question, verdict, own (the user's own words and what belongs to them).
+// every answer). Parts: title, isShown (whether the answer is), lines (how many of a worked example, else all), isWordsAlone (a first screen
+// of a sentence and its question), numbers (as drawSentence takes them), and elements: question, verdict, own (the user's own words and what
+// belongs to them), optional (a link to the optional moment that follows).
 export function drawMoment(moment, mode, parts) {
-  const { text, after, question, ending } = moment,
+  const { why, text, worked, after, question, ending } = moment,
     { title = moment.title, isShown = mode === "paper", isWordsAlone = false, numbers = INERT } = parts,
     sentence = (runs, name = "", tag = "p") => runs.length > 0 && drawSentence(runs, numbers, tag, name),
-    hasAfter = isShown && !question;
+    nLines = isShown ? worked.length : (parts.lines ?? worked.length),
+    lines = worked.map((runs, nth) => drawSentence(runs, numbers, "li", nth < nLines ? "" : "to-come")),
+    example = worked.length > 0 && h("ol", { class: "worked" }, lines);
   if (mode === "paper") {
-    const verdict = question ? [question.prompt, ...verdictOn(question, null, after).sentences] : [after];
-    return [h("h2", {}, title), ...present([text, ...verdict, ending?.explain ?? []].map(runs => sentence(runs)))];
+    const verdict = question ? verdictOn(question, null, after).sentences : [after],
+      [sentences, said, explain] = [[why, text], verdict, [ending?.explain ?? []]].map(all =>
+        all.map(runs => sentence(runs)),
+      ),
+      asked = question && [sentence(question.prompt), question.kind === "gaps" && drawGaps(question, numbers)];
+    return present([drawKind(moment), h("h2", {}, title), sentences, example, asked, said, explain].flat());
   }
   return [
     parts.ownSentence && drawWelcome(),
+    drawKind(moment),
     title && h("h2", {}, title),
+    sentence(why, "why"),
     isWordsAlone ? sentence([...text, ["", " "], ...boldPrompt(question)]) : sentence(text, "text"),
+    example,
     isWordsAlone && !hasWordAnswers(question) && drawWords(moment.document.words.query),
     question && !isWordsAlone && sentence(question.prompt, "prompt"),
     question && parts.question,
     isWordsAlone && h("p", { class: "note" }, NO_HARM),
     parts.ownSentence,
     (mode === "page" || question) && parts.verdict,
-    hasAfter && sentence(after),
+    isShown && !question && sentence(after, "after"),
     ...(ending ? [sentence(ending.explain, "prompt"), parts.own] : []),
     ending && isShown && sentence(ending.answer, "verdict shown", "div"),
+    ending && isShown && ending.tell.length > 0 && sentence([["strong", "To tell a friend: "], ...ending.tell], "tell"),
     ...(ending ? (parts.end ?? []) : []),
+    parts.optional,
   ];
+}
+
+export const OPTIONAL = "For engineers";
+
+// The line above the title of a moment that asks again, or that is optional.
+function drawKind({ recall, isOptional }) {
+  const kind = isOptional ? OPTIONAL : recall ? `Asked again: ${recall.name}` : "";
+  return kind && h("p", { class: "note of-kind" }, kind);
 }
 
 export const lineOf = ({ title, text, question }) =>
@@ -80,34 +72,29 @@ const hasWordAnswers = question => question?.candidates?.some(({ word }) => word
 const drawWords = words =>
   h("p", { class: "sentence-alone" }, ...words.flatMap((word, i) => [i > 0 && " ", h("span", {}, word)]));
 
-export const hasMore = ({ question, after, ending }) => Boolean(question || after.length || ending);
+export const hasMore = ({ question, worked, after, ending }) =>
+  Boolean(question || worked.length || after.length || ending);
 
-// The text of a lesson's moment: show() shows the answer, forget() deletes the stored answers.
-function makeMomentText({ numbers, show, forget, scoreOf }) {
-  const boxes = new WeakMap(), // moment -> the box for the user's own words, which lasts as long as the page
+// The text of a lesson's moment: show() shows the answer.
+function makeMomentText({ numbers, show, memory }) {
+  const ownWords = makeOwnWords(memory),
     verdict = h("div", { class: "verdict", role: "status" });
   function drawVerdict({ question, after }, { answer, isShown }) {
     if (!isShown || !question) return [];
     const { isRight, sentences } = verdictOn(question, answer, after);
-    verdict.className = `verdict ${isRight === null ? "" : isRight ? "right" : "wrong"}`;
+    // who has filled in all gaps isn't wrong in the end
+    verdict.className = `verdict ${isRight ? "right" : isRight === false && question.kind !== "gaps" ? "wrong" : ""}`;
     return sentences.map(runs => drawSentence(runs, numbers));
-  }
-  function ownWordsIn(moment) {
-    if (!boxes.has(moment)) {
-      const box = h("textarea", { class: "own-words", placeholder: "In your own words (not saved).", rows: 4 });
-      box.setAttribute("aria-label", "In your own words");
-      boxes.set(moment, box);
-    }
-    return boxes.get(moment);
   }
   return {
     draw(moment, at) {
       verdict.replaceChildren(...drawVerdict(moment, at));
-      const { right, asked } = scoreOf(at.lesson),
+      const { right, asked } = memory.scoreOf(at.lesson),
         compare = moment.ending && !at.isShown && button("Compare with an answer", show, "check beside-own"),
         score = asked > 0 && h("p", { class: "score" }, `You predicted ${right} of ${asked} in this lesson.`),
-        end = [compare, score, asked > 0 && button("Forget my answers", forget, "link")],
-        own = moment.ending && !at.present && ownWordsIn(moment);
+        end = [compare, score],
+        own = moment.ending && !at.present && ownWords.elements;
+      if (own) ownWords.update(at.lesson);
       return drawMoment(moment, "page", { ...at, numbers, verdict, own, end });
     },
   };
@@ -132,31 +119,47 @@ function fitText(box, isPresented) {
   box.classList.add("over");
 }
 
-// frame: that of the page (lessons.js); state: makeLessonState's; actions: {show(answer), answerClick(clicked), forget(), load(position),
-// open(address)}; ownAddress: that of the user's own sentence in the walkthrough, "" where none can be computed.
-export function makeMomentView({ box, body, textBox }, state, scoreOf, actions, ownAddress) {
-  const { show, answerClick, forget, load, open } = actions,
+// Fades in the line of a worked example that has just come.
+function makeLineMotion() {
+  let seen = { moment: null, lines: 0 };
+  return (moment, lines, box) => {
+    const isNext = moment === seen.moment && lines === seen.lines + 1,
+      element = box.querySelectorAll(".worked > li, .worked ~ .after")[lines - 1];
+    seen = { moment, lines };
+    if (!isNext || !element) return;
+    const draw = opacity => Object.assign(element.style, { opacity }),
+      motion = makeMotion({ element, draw });
+    motion.set(0);
+    motion.go(1);
+  };
+}
+
+// frame: that of the page (lessons.js); state: makeLessonState's; actions: {show(answer), answerClick(clicked), load(position),
+// go(position), open(address)}; ownAddress: that of the user's own sentence in the walkthrough, "" where none can be computed.
+export function makeMomentView({ box, body, textBox }, state, memory, actions, ownAddress) {
+  const { show, answerClick, load, go, open } = actions,
+    showLine = makeLineMotion(),
     ownSentence = ownAddress && makeOwnSentence(ownAddress, open),
     picture = makeMomentPicture(answerClick),
-    texts = makeMomentText({ numbers: picture, show: () => show(null), forget, scoreOf }),
+    texts = makeMomentText({ numbers: picture, show: () => show(null), memory }),
     glossary = makeGlossary(box, ".lesson-said p"),
     fit = () => fitText(textBox, state.position.present && !state.position.speaker), // a speaker's own window is near
     observer = new ResizeObserver(fit);
-  let questioned = null, // the moment that `question` belongs to
-    question = /** @type {any} */ (null),
+  let questions = new WeakMap(), // moment -> its question, with what was typed
     pass = /** @type {Pass | null} */ (null);
   observer.observe(body);
   function drawText() {
     const { moment, position } = state,
       answered = state.answered(),
       isWordsAlone = state.isWordsAlone(),
-      isFirst = state.isFirst() && !position.present;
-    if (questioned !== moment) {
-      question = moment.question && makeQuestion(moment.question, show);
+      isFirst = state.isFirst() && !position.present,
+      optional = state.isDone() && state.optional();
+    if (moment.question && !questions.has(moment)) {
+      questions.set(moment, makeQuestion(moment.question, show, undefined, picture));
       if (isWordsAlone && hasWordAnswers(moment.question))
-        addGuessArc(question.element, moment.document.where.cell.query);
+        addGuessArc(questions.get(moment).element, moment.document.where.cell.query);
     }
-    questioned = moment;
+    const question = questions.get(moment);
     question?.element.remove();
     textBox.classList.toggle("answered", answered.isShown);
     redraw(
@@ -167,9 +170,11 @@ export function makeMomentView({ box, body, textBox }, state, scoreOf, actions, 
         isWordsAlone,
         question: question?.element,
         ownSentence: isFirst && ownSentence,
+        optional: optional && button(`${OPTIONAL}: ${optional.title}`, () => go(optional.position), "link optional"),
       }),
     );
     question?.update(answered);
+    showLine(moment, answered.lines, textBox);
     box.classList.toggle("says-nothing", !textBox.textContent.trim());
   }
   // Terms have no number as long as that may be the answer.
@@ -197,6 +202,9 @@ export function makeMomentView({ box, body, textBox }, state, scoreOf, actions, 
       else picture.show(state.moment, !state.answered().isShown, state.position.present);
       fit();
       explainTerms();
+    },
+    forget() {
+      questions = new WeakMap();
     },
     end() {
       observer.disconnect();

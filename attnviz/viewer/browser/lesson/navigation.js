@@ -1,13 +1,16 @@
 // Moving through the moments of a lesson: the current position, what was answered, and the way on and back.
-import { ID, nextPosition, positionIn, searchOf } from "./course.js";
-import { hasMore } from "./momentView.js";
+import { CONTENTS, END, END_POSITION, ID, nextPosition, orderOf, positionIn, searchOf } from "./course.js";
+import { OPTIONAL, hasMore } from "./momentView.js";
 import { candidateAt, verdictOn } from "./question.js";
+import { plainText } from "./sentence.js";
 
 /** @typedef {import("./course.js").Position} Position */
-/** @typedef {{ answer: any, isShown: boolean }} Answered `answer` is null if the right one was shown without any */
+/** `answer` is null if the right one was shown without any; `lines` of a worked example are shown, all if isShown, and once they were wasShown.
+ * @typedef {{ answer: any, isShown: boolean, lines: number, wasShown: boolean }} Answered */
 
 /** @type {Answered} */
-const UNANSWERED = { answer: null, isShown: false };
+const UNANSWERED = { answer: null, isShown: false, lines: 0, wasShown: false };
+const SHOWN = { ...UNANSWERED, isShown: true };
 /** @type {Map<string, Answered>} */
 const answers = new Map(); // by the moment's name; lasts as long as the page
 
@@ -16,9 +19,9 @@ export function forgetAnswers() {
 }
 
 // Where the user is in a course. `talk` is the dock of the user's talk, null where there can be none; has(position) says whether a position
-// is on this page. makeNavigation sets {position, moment, failure, isOver}: a moment that didn't come is null, and `failure` says why;
+// is on this page, isWrong(origin) whether "lesson.id" was answered wrong. makeNavigation sets {position, moment, failure, isOver}: a moment that didn't come is null, and `failure` says why;
 // isOver is true after the last moment of a talk.
-export function makeLessonState(lessons, talk, has) {
+export function makeLessonState(lessons, talk, has, isWrong) {
   const talkEntry = () => talk?.entry() ?? null,
     entries = () => [...lessons, ...(talkEntry() ? [talkEntry()] : [])],
     first = { lesson: lessons[0].id, moment: 1, present: false };
@@ -27,14 +30,27 @@ export function makeLessonState(lessons, talk, has) {
     moment: /** @type {any} */ (null),
     failure: "",
     isOver: false,
-    isReturn: false, // whether the last visit's moment is resumed
+    around: "", // CONTENTS or END while that page is shown instead of the moment
     lessons,
     first: /** @type {Position} */ (first),
     talkEntry,
     entries, // the lessons, and the talk if there is one
     entry: () => entries().find(({ id }) => id === state.position.lesson),
     nameOf: ({ lesson, moment }) => (lesson === ID ? JSON.stringify(talk.momentAt({ moment })) : `${lesson} ${moment}`),
-    next: by => nextPosition(entries(), state.position, by),
+    // The numbers of a lesson's moments as Next shows them. A presenter has prepared the order of the file.
+    order: (entry = state.entry()) => orderOf(entry, state.position.present ? undefined : isWrong),
+    // Its place in that order, from 1; 0 if it is optional.
+    nth: () => state.order().indexOf(state.position.moment) + 1,
+    next: by => nextPosition(entries(), state.position, by, state.order),
+    // The optional moment that this one has a link to.
+    optional: () => {
+      const { moment } = state.position,
+        entry = state.entry().moments?.[moment];
+      return entry?.isOptional ? { title: entry.title, position: { ...state.position, moment: moment + 1 } } : null;
+    },
+    isAtEnd: () => state.around === END,
+    // Whether the end page comes next.
+    leadsToEnd: () => state.next(1) === null && lessons.length > 1 && !state.entry().isTalk && !state.position.present,
     positions: () =>
       Array.from({ length: state.entry().nMoments }, (_, nth) => ({ ...state.position, moment: nth + 1 })),
     positionIn: search => (search ? positionIn(entries(), search) : null),
@@ -42,10 +58,12 @@ export function makeLessonState(lessons, talk, has) {
     answered: () => answers.get(state.nameOf(state.position)) ?? UNANSWERED,
     isWordsAlone: () => Boolean(state.moment?.saysWordsAlone) && !state.answered().isShown,
     isDone: () => Boolean(state.moment) && (state.answered().isShown || !hasMore(state.moment)),
-    isFirst: () => state.isWordsAlone() && state.entry() === lessons[0], // a first visit shows a question and little else
+    hasLines: () => !state.isDone() && Boolean(state.moment?.worked.length),
+    isFirst: () => state.isWordsAlone() && state.isAt({ lesson: lessons[0].id, moment: 1 }), // a first visit shows a question and little else
     now: () => {
-      const { lesson, moment } = state.position;
-      return { lesson, moment, isShown: state.answered().isShown, isOver: state.isOver };
+      const { lesson, moment } = state.position,
+        { isShown, lines } = state.answered();
+      return { lesson, moment, isShown, isOver: state.isOver, ...(state.moment?.worked.length && { lines }) };
     },
     // The positions to prefetch: the rest of a talk that is being presented, so that it needs no server; else the next one.
     upcoming: () => {
@@ -57,24 +75,48 @@ export function makeLessonState(lessons, talk, has) {
   return state;
 }
 
-// page: present(is) begins or ends presenting, redraw() follows a press, sync() updates the other window of a talk.
+// page: present(is) begins or ends presenting, redraw() follows a press, sync() updates the other window of a talk, forget() empties questions.
 export function makeNavigation(state, frame, { host, memory, moments }, page) {
   const { nameOf, next, answered } = state;
-  // What a presenter remote does: show the answer, then go on.
+  // What a presenter remote does: show the next line or the answer, then go on.
   function press() {
-    if (!state.moment) return true;
+    if (state.around === CONTENTS) return go(resume() ?? state.first);
+    if (state.around || !state.moment || turnLine(1)) return true;
     if (!state.isDone()) show(null);
     else {
       const to = next(1);
       if (to) go(to);
+      else if (state.leadsToEnd()) go(END_POSITION);
       else if (state.position.present) setOver(true);
     }
     return true;
   }
   function back() {
-    const to = next(-1);
+    const { id, nMoments } = /** @type {any} */ (state.lessons.at(-1)),
+      to = next(-1);
+    if (state.isAtEnd()) return go({ lesson: id, moment: nMoments, present: false });
+    if (state.around) return true;
     if (state.isOver) setOver(false);
-    else if (to) go(to);
+    else if (!turnLine(-1) && to) go(to);
+    return true;
+  }
+  // Shows one more or one less of a worked example: its lines, and what is said after them. Returns whether there was one.
+  function turnLine(by) {
+    const { worked = [], after, ending } = state.moment ?? {},
+      { isShown, lines, wasShown } = answered(),
+      all = worked.length && worked.length + (after.length || ending ? 1 : 0),
+      to = (isShown ? all : lines) + by;
+    if (to < 0 || to > all) return false;
+    answers.set(nameOf(state.position), {
+      ...UNANSWERED,
+      lines: to,
+      isShown: to === all,
+      wasShown: wasShown || isShown,
+    });
+    page.sync();
+    page.redraw();
+    frame.bringVerdict();
+    if (by > 0) frame.announce(plainText(worked[to - 1] ?? after));
     return true;
   }
   function setOver(is) {
@@ -85,33 +127,69 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
   function show(answer) {
     const { position, moment } = state;
     if (answered().isShown) return;
-    answers.set(nameOf(position), { answer, isShown: true });
+    answers.set(nameOf(position), { ...SHOWN, answer });
     page.sync();
-    if (answer !== null && position.lesson !== ID)
-      memory.predicted(position, verdictOn(moment.question, answer).isRight);
+    noteDone(answer === null ? null : verdictOn(moment.question, answer).isRight);
     page.redraw();
     frame.bringVerdict();
   }
+  function noteDone(isRight) {
+    const { position, moment } = state;
+    if (position.lesson !== ID && !moment.isOptional)
+      memory.answered(position.lesson, moment.id || position.moment, isRight);
+  }
   // Shows an answer that another window or device shows.
   function reveal(position) {
-    if (!answers.get(nameOf(position))?.isShown) answers.set(nameOf(position), { answer: null, isShown: true });
+    if (!answers.get(nameOf(position))?.isShown) answers.set(nameOf(position), SHOWN);
   }
   function go(to) {
+    if (!state.around && state.isDone()) noteDone(null);
+    if (to.lesson === END) {
+      host.address.write(searchOf(to), true);
+      memory.at(to);
+      return showAround(END);
+    }
     if (!host.has(to)) {
       window.location.assign(host.hrefTo(to));
       return true;
     }
     const hasLeft = state.position?.present && !to.present,
-      isOtherLesson = state.position !== null && to.lesson !== state.position.lesson;
+      isNewPlace = state.position !== null && (state.around !== "" || to.lesson !== state.position.lesson);
     load(to);
-    host.address.write(searchOf(to), isOtherLesson);
+    host.address.write(searchOf(to), isNewPlace);
     memory.at(to);
     page.sync();
     if (hasLeft) host.onLeave?.();
     return true;
   }
+  // The last visit's position; null without one.
+  function resume() {
+    const { last } = memory;
+    if (last?.lesson === END) return END_POSITION;
+    return last && state.positionIn(searchOf({ ...last, present: false }));
+  }
+  function showAround(name) {
+    const last = resume();
+    state.around = name;
+    state.position = { ...(state.position ?? (last === END_POSITION ? null : last) ?? state.first), present: false };
+    page.present(false);
+    page.update();
+    frame.begin();
+    frame.announce(name === END ? "The end: what you can explain now" : "All lessons");
+    return true;
+  }
+  // Shows what the address leads to. Without a lesson that is the first moment, and All lessons to somebody who has begun.
+  function arrive() {
+    const search = host.address.read(),
+      to = state.positionIn(search),
+      lesson = new URLSearchParams(search).get("lesson");
+    if (lesson === END && state.lessons.length > 1) return showAround(END);
+    if (lesson === null && resume()) return showAround(CONTENTS);
+    return load(to ?? state.first);
+  }
   async function load(to) {
     const isThere = state.isAt(to) && state.moment !== null;
+    state.around = "";
     state.position = to;
     state.isOver = false;
     page.present(to.present);
@@ -129,9 +207,9 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     }
     page.update();
     frame.begin();
-    const { name, nMoments } = state.entry(),
-      title = state.moment?.title ? `: ${state.moment.title}` : "";
-    frame.announce(`${name}, moment ${state.position.moment} of ${nMoments}${title}`);
+    const title = state.moment?.title ? `: ${state.moment.title}` : "",
+      nth = state.nth();
+    frame.announce(`${state.entry().name}, ${nth ? `moment ${nth} of ${state.order().length}` : OPTIONAL}${title}`);
   }
   return {
     press,
@@ -139,16 +217,15 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     show,
     go,
     load,
-    goTo: moment => go({ ...state.position, moment }),
+    goTo: nth => go({ ...state.position, moment: state.order()[nth - 1] }),
     present: present => go({ ...state.position, present }),
-    // Where to start: where a talk was interrupted, where the address leads, or the last visit.
+    arrive,
+    resume,
+    // Leads the address to where a talk was interrupted. Returns what speaker's window this is; "" for none.
     start() {
-      const linked = state.positionIn(host.address.read()),
-        last = linked || !memory.last ? null : state.positionIn(searchOf(memory.last)),
-        resumed = state.positionIn(host.resumeSearch?.()) ?? last;
+      const resumed = state.positionIn(host.resumeSearch?.());
       if (resumed) host.address.write(searchOf(resumed), false);
-      state.isReturn = last !== null;
-      return resumed ?? linked ?? state.first;
+      return state.positionIn(host.address.read())?.speaker ?? "";
     },
     answerClick(clicked) {
       if (!state.moment.question || answered().isShown) return false;
@@ -168,13 +245,15 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       if (isShown) reveal(to);
       else answers.delete(nameOf(to));
       if (nameOf(to) !== nameOf(state.position)) go({ ...state.position, ...to, present: state.position.present });
+      else if (state.around) load(state.position);
       else if (state.moment) page.redraw();
       return true;
     },
-    follow({ lesson, moment, isShown, isOver }) {
+    follow({ lesson, moment, isShown, isOver, lines }) {
       const to = { ...state.position, lesson, moment },
         isElsewhere = nameOf(to) !== nameOf(state.position);
       if (isShown) reveal(to);
+      else if (lines !== undefined) answers.set(nameOf(to), { ...UNANSWERED, lines });
       if (isElsewhere) {
         load(to);
         host.address.write(searchOf(to), false);
@@ -185,6 +264,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     forget() {
       memory.forget();
       forgetAnswers();
+      page.forget();
       page.redraw();
     },
     reread() {

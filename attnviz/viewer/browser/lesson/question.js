@@ -1,21 +1,21 @@
 // Questions: options and blanks to fill in, the verdict on an answer, and its working.
-import { short } from "../model/numeral.js";
+import { numberIn, short } from "../model/numeral.js";
 import { button, h, rovingFocus, setTabStop, table, write } from "../dom/element.js";
 import { typesetInPieces } from "../dom/runs.js";
+import { NO_NUMBER, answerOfGaps, makeGaps, verdictOnGaps } from "./gaps.js";
+import { INERT } from "./sentence.js";
 
-// The verdict as paragraphs of runs. `answer` is a candidate's index or a number; null without an answer.
+// The verdict as paragraphs of runs. `answer` is a candidate's index, a number, or the first number in each gap; null without an answer.
 export function verdictOn(question, answer, after = []) {
+  if (question.kind === "gaps") return verdictOnGaps(question, answer, after);
   const judged = question.kind === "fill" ? judgeNumber(question, answer) : judgeCandidate(question, answer),
     { isRight, answered, right, feedback } = judged,
     isWrong = isRight === false;
   const begun = isRight ? (isNear(question, answer) ? nearly(answered) : [["strong", "Right: "]]) : [["", "It is "]],
     truth = [...begun, ...right, ["", "."]];
-  const isRepeated = begins(plainText(after), question.text ?? plainText(right)),
-    why = isWrong || !after.length ? feedback : [],
-    said = [["", "You said "], answered, ["", "."], ...(isRepeated ? [] : [["", " "], ...truth])],
-    first = isWrong ? said : isRepeated ? [] : truth,
-    sentences = [first, why, after.length && isRepeated ? [...begun, ...after] : after];
-  return { isRight, sentences: sentences.filter(runs => runs.length) };
+  const why = isWrong || !after.length ? feedback : [],
+    first = isWrong ? [["", "You said "], answered, ["", ". "], ...truth] : truth;
+  return { isRight, sentences: [first, why, after].filter(runs => runs.length) };
 }
 
 // Whether an answer is right within the tolerance but written differently.
@@ -26,9 +26,6 @@ function isNear(question, answer) {
 }
 
 const nearly = answered => [["strong", "Near enough: "], ["", "you said "], answered, ["", ", it is "]];
-// Whether a text begins with the right answer as a whole word.
-const begins = (text, right) => text.startsWith(right) && !/^[\w.,]*\w/.test(text.slice(right.length));
-export const plainText = runs => runs.map(([, text]) => text.text ?? text).join("");
 
 function judgeCandidate({ candidates, right, isCode }, answer) {
   const isRight = answer === null ? null : right.includes(answer),
@@ -103,18 +100,6 @@ function makeChoices({ candidates, right, isCode = false }, answer) {
 }
 
 const HALF = 50; // per cent: the slider's initial position
-const NUMBER = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
-
-// A decimal, a fraction or a percentage; null if it is none. With `isPart` 88 % means 0.88, else 88, as where per cent are asked for.
-export function numberIn(text, isPart = false) {
-  const plain = text.trim().replaceAll("−", "-").replaceAll(/\s/g, ""),
-    isPercentage = plain.endsWith("%"),
-    numbers = (isPercentage ? plain.slice(0, -1) : plain).split("/");
-  if (numbers.length > 2 || !numbers.every(each => NUMBER.test(each))) return null;
-  const [above, below = 1] = numbers.map(each => Number(each.replace(",", ".")));
-  return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
-}
-
 const makeFill = (question, answer, verb) =>
   question.isShare ? makeSlider(question, answer, verb) : makeBox(question, answer, verb);
 
@@ -169,7 +154,7 @@ function makeBox({ right, unit = "" }, answer, verb) {
   const onsubmit = event => {
     event.preventDefault(); // no page load
     const number = numberIn(input.value, Math.abs(right) <= 1);
-    write(help, number === null ? "A number, please, such as 3, −0.25, 6/7 or 88 %." : "");
+    write(help, number === null ? NO_NUMBER : "");
     if (number !== null) answer(number);
   };
   const box = h("form", { class: "number-box", onsubmit }, input, h("span", { class: "unit" }, unit), check, help);
@@ -183,19 +168,25 @@ function makeBox({ right, unit = "" }, answer, verb) {
   };
 }
 
-const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill };
+const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill, gaps: makeGaps };
 
-// answer(value) is called with a candidate's index or a number; isShown reveals the right answer, isClosed takes no more answers.
-export const makeQuestion = (question, answer, verb = "Check") => KINDS[question.kind](question, answer, verb);
+// answer(value) is called with an answer as verdictOn takes it; isShown reveals the right answer, isClosed takes no more answers. `numbers`
+// are as drawSentence takes them.
+export const makeQuestion = (question, answer, verb = "Check", numbers = INERT) =>
+  KINDS[question.kind](question, answer, verb, numbers);
 
 export function answerOf(question) {
   const { kind, candidates, right, text } = question;
+  if (kind === "gaps") return answerOfGaps(question);
   return kind === "fill" ? withUnit(question, text) : right.map(index => candidates[index].label).join(" or ");
 }
 
-// The index of the candidate that was clicked in the picture as {word, cell}; -1 if none.
-export function candidateAt({ kind, candidates = [] }, { word, cell }) {
+// The index of the candidate that was clicked in the picture as {word, cell, head}; -1 if none.
+export function candidateAt({ kind, candidates = [] }, { word, cell, head }) {
   if (kind !== "pick") return -1;
+  const heads = candidates.map(each => each.cell?.match(/\[(\d+),/)?.[1]),
+    areHeads = new Set(heads).size === candidates.length && candidates.length > 1; // their cells differ in the head
+  if (areHeads && head !== undefined) return heads.indexOf(String(head));
   const byCell = candidates.findIndex(each => each.cell !== undefined && each.cell === cell);
   return byCell >= 0 ? byCell : candidates.findIndex(each => each.word !== undefined && each.word === word);
 }

@@ -1,5 +1,17 @@
 // The address of what the viewer shows: reading it, writing it, and which parts of a step are revealed.
-import { VIEWS, choicesFrom, focusOf, isFirst, isOfSheet, isSheet, revealsOfBands, slotsOf, startAt } from "./state.js";
+import {
+  VIEWS,
+  choicesFrom,
+  focusOf,
+  headsAt,
+  isFirst,
+  isHeads,
+  isOfSheet,
+  isSheet,
+  revealsOfBands,
+  slotsOf,
+  startAt,
+} from "./state.js";
 import { stepAt, stepsOf, toCome } from "./state.js";
 import { ALL, CHOICES, COORDINATES, FORMER, PARAMETERS, PLACE, REVEAL, USUAL } from "../../generated/where.js";
 import { USUAL_IN_TALK } from "../../generated/where.js";
@@ -19,6 +31,7 @@ const REVEALS = {
 export function revealsOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   if (isAsking(pass, where)) return ["asked"];
   if (isSheet(pass, where)) return Array(revealsOfBands(stepAt(pass, where)).count - 1).fill("band");
+  if (isHeads(pass, where)) return [];
   const results = resultStages(pass, where).map(name => pass.stages.get(name));
   if (!results.length) return [];
   const width = Math.max(...results.map(({ shape }) => shape.at(-1) ?? 1)),
@@ -50,6 +63,12 @@ export function revealAt(pass, where, part = null) {
   if (isSheet(pass, where)) {
     const absent = toCome(pass, where);
     return { name: "all", lines: null, isShown: (stage, _index, array = "") => array !== "" || !absent.has(stage) };
+  }
+  if (isHeads(pass, where)) {
+    const come = headsAt(pass, where),
+      isThere = (/** @type {string} */ stage) =>
+        come.includes(stage) || !pass.document.layers.some(({ attention }) => attention === stage);
+    return { name: "all", lines: null, isShown: isThere };
   }
   if (isAsking(pass, where)) {
     const isAnswered = where.reveal === null,

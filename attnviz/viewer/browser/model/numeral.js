@@ -124,3 +124,16 @@ export function littleLine(names) {
   const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
   return names.length ? `${percent(LITTLE / 2)}: ${names.slice(0, MOST_NAMED).join(", ")}${more}` : "";
 }
+
+const TYPED = /^[+-]?(\d+([.,]\d*)?|[.,]\d+)(e[+-]?\d+)?$/i;
+
+/** A number as people type it: a decimal, a fraction or a percentage; null if it is none. With `isPart` 88 % means 0.88, else 88, as where per
+ * cent are asked for. @param {string} text @param {boolean} isPart @returns {number | null} */
+export function numberIn(text, isPart = false) {
+  const plain = text.trim().replaceAll("−", "-").replaceAll(/\s/g, ""),
+    isPercentage = plain.endsWith("%"),
+    numbers = (isPercentage ? plain.slice(0, -1) : plain).split("/");
+  if (numbers.length > 2 || !numbers.every(each => TYPED.test(each))) return null;
+  const [above, below = 1] = numbers.map(each => Number(each.replace(",", ".")));
+  return below === 0 ? null : above / below / (isPercentage && isPart ? 100 : 1);
+}

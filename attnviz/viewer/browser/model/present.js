@@ -1,6 +1,6 @@
 // Presenting: what the keys and a remote's buttons do, in a talk and out of it.
 import { listenToKeys } from "./shortcuts.js";
-import { VIEWS, atHead, besideStep, isSheet, presentedStep, walkOf } from "./state.js";
+import { VIEWS, atHead, atHeads, besideStep, isSheet, presentedStep, walkOf } from "./state.js";
 import { firstStop, isCounted, stopAtEnd, stopBeside } from "./route.js";
 
 // Of a page in a talk, so that no letter of 1rem is less high than 1.5 % of the screen: the ink of a digit is at least 0.65 of it.
@@ -15,11 +15,12 @@ const REST_MS = 3000; // from where the mouse rests until what it has shown is h
 /** Where a command leads from here, as parts of `where`; null if it leads nowhere. @returns {any} */
 export function destinationOf(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {string} */ command) {
   const by = command.endsWith("back") ? -1 : 1;
-  if (command.startsWith("head")) return atHead(pass, where, by);
+  if (command.startsWith("head ")) return atHead(pass, where, by);
   if (command === "leave") return where.present ? { present: false, reveal: null } : null;
   if (command === "first" || command === "last") return stopAtEnd(pass, where, command === "first" ? 0 : -1);
   if (command.startsWith("band")) return numbered(pass, where, Number(command.slice(5)));
   if (command === "view") return { view: VIEWS.find(view => view !== where.view), reveal: null };
+  if (command === "heads") return where.view === "heads" ? { view: VIEWS[0], reveal: null } : atHeads(pass, where);
   if (command === "present") return where.present ? { present: false, reveal: null } : presentedFrom(pass, where);
   if (where.present) return stopBeside(pass, where, by);
   const step = besideStep(pass, where, by);
@@ -34,8 +35,9 @@ function numbered(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @typ
 }
 
 function presentedFrom(/** @type {Pass} */ pass, /** @type {Where} */ where) {
-  const place = /** @type {Where} */ ({ ...where, present: true, view: "sheet" });
-  return { present: true, view: "sheet", ...firstStop(pass, { ...place, step: presentedStep(pass, place) }) };
+  const view = where.view === "heads" ? "heads" : "sheet",
+    place = /** @type {Where} */ ({ ...where, present: true, view });
+  return { present: true, view, ...firstStop(pass, { ...place, step: presentedStep(pass, place) }) };
 }
 
 /** Marks the page of the viewer at `root` as presented, so that it hides everything but the picture, and as black until the command comes again

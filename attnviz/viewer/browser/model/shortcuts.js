@@ -35,6 +35,7 @@ const KEYS = new Map([
   ["]", "head on"],
   ["[", "head back"],
   ["w", "view"],
+  ["h", "heads"],
   ["b", "blank"],
   [".", "blank"],
   ["q", "code"],
@@ -54,7 +55,7 @@ const TYPING = `${TEXT}, select`;
 const RANGE = "input[type=range], [role=slider]"; // it has ends of its own
 const MENU = ".menu"; // it has the arrow keys and Escape, while presenting too
 const IN_TEXT = "dfn, :is(.said .link, .acts button):focus-visible"; // after a click the arrow keys are for the steps again
-const MOVING = `${IN_TEXT}, input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
+const MOVING = `${IN_TEXT}, .all-heads button, input${CLOSED}, select, [role=grid], [role=slider], [role=toolbar], [role=radiogroup], [role=tablist], [role=listbox], [role=menu]`;
 
 /** The command of a key, or null if it is not for the viewer. `focused` has the keyboard; single characters are for the viewer only if that is
  * in it or in its settings, or nothing has the keyboard. @param {KeyboardEvent} keyboardEvent

@@ -1,6 +1,6 @@
 // The state of the viewer: the bands of a step and of the sheet, and the selection, as pure functions.
 import { CHOICES } from "../../generated/where.js";
-import { lengthsOf } from "./axes.js";
+import { isHeaded, lengthsOf } from "./axes.js";
 
 /** Whether the sheet is shown. A step that adds nothing to it is shown as for all words. @param {Pass} pass @param {Where} where */
 export const isSheet = (pass, where) => isOfSheet(pass, where) && stepAt(pass, where).bands.length > 0;
@@ -16,6 +16,26 @@ export function presentedStep(pass, where) {
 export const hasSheet = (/** @type {Pass} */ { document: { steps } }) => steps.some(({ bands }) => bands.length);
 /** Whether the view is of the sheet, in whatever step. @param {Pass} pass @param {{ view: string }} props */
 export const isOfSheet = (pass, { view }) => view === "sheet" && hasSheet(pass);
+
+/** The attention weights that have come by a step, layer by layer, where the view is of all heads; none on a step without pictures.
+ * @param {Pass} pass @param {Where} where @returns {string[]} */
+export function headsAt(pass, where) {
+  const { layers } = pass.document,
+    now = stepsOf(pass).indexOf(where.step);
+  if (where.view !== "heads" || !slotsOf(stepAt(pass, where)).length) return [];
+  const hasCome = (/** @type {string} */ name) => stepsOf(pass).indexOf(pass.stepOf(name).id) <= now;
+  return layers.map(({ attention }) => attention).filter(name => isHeaded(pass.stages.get(name)) && hasCome(name));
+}
+
+/** Whether all heads are shown. A step before their attention weights is shown as for all words. @param {Pass} pass @param {Where} where */
+export const isHeads = (pass, where) => headsAt(pass, where).length > 0;
+
+/** All heads, in this step or else in that of the attention weights that it leads to. @param {Pass} pass @param {Where} where */
+export function atHeads(pass, where) {
+  const here = { view: /** @type {const} */ ("heads"), reveal: null },
+    isHere = isHeads(pass, { ...where, ...here });
+  return isHere ? here : { ...here, step: pass.stepOf(stepAt(pass, where).attention).id };
+}
 
 // The ids of the steps of a walk: on the sheet the first of all, those with bands, and unless it is presented the last of all.
 export function walkOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
@@ -141,6 +161,8 @@ export function focusAddress(/** @type {Pass} */ pass, /** @type {Where} */ wher
 
 function subjectOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
   if (where.picked && isShown(pass, where, where.picked)) return where.picked;
+  const heads = headsAt(pass, where);
+  if (heads.length) return heads.find(name => name === stepAt(pass, where).attention) ?? heads[heads.length - 1];
   const { subject, bands } = stepAt(pass, where),
     isOnSheet = bands.some(({ left, cells, right }) => [left, cells, right].some(slot => slot?.stage === subject));
   if (!isSheet(pass, where) || isOnSheet) return subject;
@@ -151,6 +173,7 @@ function subjectOf(/** @type {Pass} */ pass, /** @type {Where} */ where) {
 /** A step without pictures shows the whole pass. @param {Pass} pass @param {Where} where @param {string} name */
 function isShown(pass, where, name) {
   if (isSheet(pass, where)) return stagesOn(pass, where).has(name);
+  if (isHeads(pass, where)) return headsAt(pass, where).includes(name);
   const step = stepAt(pass, where);
   return !step.pictures.length || step.stages.includes(name) || slotsOf(step).some(slot => slot.stage === name);
 }

@@ -27,7 +27,6 @@ const FIRST = "lesson=who-is-it&moment=1"; // where a class starts
 // These outlast a page: unsent actions still reach the server, and the viewer's position is kept.
 let server = /** @type {ReturnType<typeof makeServer> | null} */ (null),
   savedView = null,
-  wasPageShown = false, // one of this site since it was opened
   tab = "", // the server's name for this browser tab
   speaker = /** @type {ReturnType<typeof makeSpeaker> | null} */ (null); // of a class
 
@@ -52,7 +51,6 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
   const shown = pages.get(root) ?? mountPage(root, host(), savedView);
   pages.set(root, shown);
-  wasPageShown = true;
   if (answer.view === "pass") {
     shown.standIn(root);
     controller.standIn(root);
@@ -76,7 +74,6 @@ function showLessons(root, course, site, controller, open) {
     fetchMoment: momentsFrom(site, templates),
     has: () => true,
     opensSentences: true,
-    isFirstPage: !wasPageShown,
     hrefTo: searchOf,
     open(address, position) {
       talkHost.shareUploads(position);
@@ -84,6 +81,7 @@ function showLessons(root, course, site, controller, open) {
       return true;
     },
     hrefOf: address => String(new URL(`walkthrough${address && `?${address}`}`, site)),
+    hrefOfPage: name => String(new URL(name, site)),
     questions: questionsFrom(site),
     store: () => localStorage,
     classBar: classBarAt(site),
@@ -99,7 +97,6 @@ function showLessons(root, course, site, controller, open) {
   };
   const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
-  wasPageShown = true;
   controller.standIn(root);
   return cleanupIfGone(root, () => {
     if (pages.delete(root)) shown.end();

@@ -1,7 +1,7 @@
 // The pages of the site, which need no server: lessons, passes and articles, drawn from the data in the page.
 import { h } from "../dom/element.js";
 import { PARAMETERS } from "../../generated/where.js";
-import { searchOf } from "../lesson/course.js";
+import { END, positionIn, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { hashOf, showPass } from "./serverless.js";
 import { makeTemplates, unpool } from "../shell/templates.js";
@@ -19,17 +19,19 @@ function showLesson(main, data) {
   let shown = /** @type {{ end: () => any } | null} */ (null),
     explored = /** @type {number | null} */ (null); // the number of a moment
   const query = () => new URLSearchParams(hash.read()),
-    numberNow = () => Number(query().get("moment") ?? 1);
+    numberNow = () => positionIn(data.course.lessons, address.read())?.moment ?? 1,
+    address = lessonAddress(data, hash);
   // Where in the present moment's pass an address leads.
   const placeOf = address => {
     const place = [...new URLSearchParams(address)].filter(([name]) => Object(PARAMETERS).includes(name));
     return new URLSearchParams([[LOOKS, String(numberNow())], ...place]);
   };
   const host = {
-    address: lessonAddress(data.lesson, hash),
+    address,
     fetchMoment,
     has: ({ lesson }) => lesson === data.lesson,
-    hrefTo: position => `${position.lesson === data.lesson ? "" : data.pages[position.lesson]}${hashTo(position)}`,
+    hrefTo: position =>
+      `${position.lesson === data.lesson ? "" : (data.pages[position.lesson] ?? "")}${hashTo(position)}`,
     open(address) {
       if (!address || address === data.course.ownSentence) return false; // a link
       hash.write(`?${placeOf(address)}`, true);
@@ -40,6 +42,7 @@ function showLesson(main, data) {
       if (address === data.course.ownSentence) return data.own;
       return address ? `#${placeOf(address)}` : data.walkthrough;
     },
+    hrefOfPage: name => (name === "microgpt" ? data.microgpt : data.own),
     questions: (_, form) => Promise.resolve(data.questions[form]),
     store: () => localStorage,
     isLinked: window.location.protocol !== "file:",
@@ -70,19 +73,23 @@ function explore(main, moment, pass, hash, note) {
   return showPass(root, pass, hash);
 }
 
-const hashTo = ({ moment, present, speaker = "" }) =>
-  `#moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
+const hashTo = ({ lesson = "", moment, present, speaker = "" }) =>
+  lesson === END
+    ? `#lesson=${END}`
+    : `#moment=${moment}${present ? "&present=1" : ""}${speaker && `&speaker=${speaker}`}`;
 
 // The address of a lesson that has a page of its own, as mountLessons takes it: the hash, with the lesson's name.
-const lessonAddress = (lesson, hash) => ({
+const lessonAddress = ({ lesson, course }, hash) => ({
   read() {
     const query = new URLSearchParams(hash.read()),
+      isEnd = query.get("lesson") === END,
       [moment, present, speaker] = ["moment", "present", "speaker"].map(name => query.get(name) ?? "");
-    return searchOf({ lesson, moment: Number(moment || 1), present: present === "1", speaker });
+    const number = positionIn(course.lessons, `?lesson=${lesson}&moment=${moment || 1}`)?.moment ?? 1;
+    return searchOf({ lesson: isEnd ? END : lesson, moment: number, present: present === "1", speaker });
   },
   write(search, isNewPlace) {
     const query = new URLSearchParams(search);
-    query.delete("lesson");
+    if (query.get("lesson") !== END) query.delete("lesson");
     hash.write(`?${query}`, isNewPlace);
   },
   onArrival: hash.onArrival,

@@ -24,7 +24,7 @@ export function makeTalkRequests(site, templates, uploads) {
       return questions;
     },
     fileOf: async talk => (await post("file", { talk: await withFiles(talk) })).file,
-    questionsFileOf: async (talk, form) => (await post("export", { form, talk: await withFiles(talk) })).file,
+    questionsFileOf: async (talk, form) => (await post("export", { form, talk: await withFiles(talk), site })).file,
     pageOf: async talk => (await post("page", { talk: await withFiles(talk) })).page,
     // The talk in a file, a link or a lesson. Stores its uploads.
     async talkOf(request) {

@@ -54,7 +54,8 @@ function markIn(text, { find, ids }, marked) {
   if (pieces.length) text.replaceWith(...pieces, text.data.slice(end));
 }
 
-const BOXES = ".step-text > p, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .measures, .panel > h3";
+const BOXES =
+  ".step-text > p, .all-heads > .told, .sheet .said > p, .hand p, .panel > .said, .panel > .habit, .measures, .panel > h3";
 const NEVER_HIDDEN = "td.focus, [role=gridcell].focus, .stop[aria-expanded=true], .panel > h3"; // the number that a text explains
 const REST_MS = 200; // from where the mouse leaves a term until its sentence goes, so that one may point at that
 

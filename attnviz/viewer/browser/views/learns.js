@@ -56,12 +56,12 @@ export function readAt({ asking, rows, answers, shares, right, rightShares }, he
 }
 
 /** What is said of it. */
-export function saidOf({ asking, answer, share, right, rightShare, most }, when, { isOpen, nAnswers }) {
+export function saidOf({ asking, answer, share, right, rightShare, most }, when, { isOpen, nAnswers, nLayers }) {
   const sure = `${when}: ${percent(share)} sure.`;
   if (isOpen) return sure; // its bars say the rest
   if (right !== null && right !== answer) return `${sure} Right would be “${right}” (${percent(rightShare)}).`;
   if (right !== null && share < LUCK / nAnswers) return `${sure} Right by luck: a guess among ${nAnswers}.`;
-  return `${sure} “${asking}” takes most from “${most}”.`;
+  return `${sure} “${asking}” takes most from “${most}”${nLayers > 1 ? ` in layer ${nLayers}` : ""}.`;
 }
 
 /** @returns {View & {isLarge: boolean, isRunning: boolean}} */
@@ -187,6 +187,7 @@ export function makeLearns(tools) {
       { isOpen, read } = pass.document.model,
       { labels } = pass.stages.get(answers()).axes[1],
       found = result(now),
+      counts = { isOpen, nAnswers: labels.length, nLayers: pass.document.layers.length },
       when = now ? `After step ${grouped(training.checkpoints[now])}` : "Before training";
     const verdict = isOpen ? "" : found.right === null ? "unknown" : found.right === found.answer ? "right" : "wrong",
       [mark, title] = MARKS[verdict] ?? [];
@@ -206,7 +207,7 @@ export function makeLearns(tools) {
       answer,
       isAnswerHidden() ? ["?"] : [open, mark && h("span", { class: "mark", role: "img", "aria-label": title }, mark)],
     );
-    write(said, isAnswerHidden() ? "" : saidOf(found, when, { isOpen, nAnswers: labels.length }));
+    write(said, isAnswerHidden() ? "" : saidOf(found, when, counts));
     flip.hidden = read !== "last" || isAnswerHidden();
     note.hidden = !tools.alone || now === training.at;
     write(note, `All other numbers here are ${afterText(training, training.at)}.`);

@@ -144,14 +144,14 @@ const LARGEST_TABLE = 16; // rows or columns; more are drawn on a canvas
 const CLOSEST = 10; // pixels between lines that part heads
 
 // `acts` are those of `listen`, each of a slice and a position.
-export function makeMatrix(size, acts) {
+export function makeMatrix(size, acts, isDrawn = Math.max(...size) > LARGEST_TABLE) {
   const [caption, bands, lines, sums, frames] = [
     h("figcaption"),
     ...["bands", "bands", "labels sums", "frames"].map(name => h("div", { class: name })),
   ];
   const [sign, after] = ["sign", "sign after"].map(name => h("span", { class: name })),
     labels = { rows: makeLabels("rows"), columns: makeLabels("columns") },
-    cells = Math.max(...size) > LARGEST_TABLE ? makeCanvas(size) : makeTable(size),
+    cells = isDrawn ? makeCanvas(size) : makeTable(size),
     withLabels = [labels.columns.element, labels.rows.element, cells.element],
     figure = h("figure", { class: "matrix" }, caption, bands, withLabels, sums, lines, frames, sign, after);
   cells.element.setAttribute("role", "grid");
@@ -164,7 +164,7 @@ export function makeMatrix(size, acts) {
     update(newSlice, newGeometry, paint) {
       slice = newSlice;
       geometry = newGeometry;
-      const { cell, upright, all } = geometry,
+      const { cell, upright, all, every = [1, 1] } = geometry,
         [rowLabels, columnLabels] = [slice.rows, slice.columns].map(({ labels }, axis) =>
           geometry.labels[axis] ? labels : [],
         );
@@ -172,8 +172,8 @@ export function makeMatrix(size, acts) {
       setGeometry([geometry, slice.stage.role]);
       writeCaption(caption, slice, paint.look);
       cells.element.setAttribute("aria-label", spoken(slice, paint.look));
-      labels.rows.write(rowLabels, { upright: false, all: all[0] }, cell[1]);
-      labels.columns.write(columnLabels, { upright, all: all[1] }, cell[0]);
+      labels.rows.write(rowLabels, { upright: false, all: all[0], every: every[0] }, cell[1]);
+      labels.columns.write(columnLabels, { upright, all: all[1], every: every[1] }, cell[0]);
       bands.replaceChildren(...drawBands(slice.columns, cell[0], paint.head));
       lines.replaceChildren(...drawLines(slice, cell));
       const face = {

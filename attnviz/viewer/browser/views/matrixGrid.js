@@ -108,7 +108,7 @@ function widestDigits({ scale, limit }, isMoved) {
 let probe = null;
 
 // The width of a text in units of its font's size.
-function textWidth(text, family) {
+export function textWidth(text, family) {
   probe ??= h("canvas").getContext("2d");
   probe.font = `100px ${family}`;
   return probe.measureText(text).width / 100;

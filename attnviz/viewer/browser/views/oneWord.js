@@ -239,7 +239,7 @@ export function makeOneWord(tools, withoutText = false) {
     if (!box.hidden) mark(index ? { name, index } : focusOf(shown.pass, shown.where));
   });
   const observer = new ResizeObserver(() => {
-    if (box.hidden) return;
+    if (box.hidden || !box.isConnected) return; // gone from the page it has no letters
     const other = measured();
     if (JSON.stringify(other) === JSON.stringify(extent)) return;
     extent = other;

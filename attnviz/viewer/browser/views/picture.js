@@ -1,6 +1,6 @@
 // The picture of a step: its board or bars, with a legend, for one pass or for two side by side.
 import { digits, short } from "../model/numeral.js";
-import { focusOf, isSheet, slotsOf, stepAt } from "../model/state.js";
+import { focusOf, isHeads, isSheet, slotsOf, stepAt } from "../model/state.js";
 import { gradient } from "../dom/colour.js";
 import { h, memoLast } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
@@ -89,7 +89,7 @@ function foldTerms(around) {
 }
 
 // The legend's entries: scales, each with the symbols of its stages where there are several, and swatches.
-function legendOf(slices, look, paintOf) {
+export function legendOf(slices, look, paintOf) {
   const scales = new Map();
   for (const slice of slices) {
     const { scale, limit } = scaleOf(slice, paintOf(slice));
@@ -113,7 +113,7 @@ function legendOf(slices, look, paintOf) {
   };
 }
 
-const drawLegend = ({ scales, swatches }, colours) => [
+export const drawLegend = ({ scales, swatches }, colours) => [
   ...scales.map(({ kind, scale, ends, symbols }) => {
     const ramp = h("span", { class: "ramp", style: { background: gradient(scale, colours) } }),
       bar = h("span", { class: `bar ${scale}` }, h("span", {}, ends[0]), ramp, h("span", {}, ends[1])), // which no line breaks
@@ -260,7 +260,12 @@ export function makePicture(tools, brush = NO_BRUSH) {
   return {
     element: box,
     /** A page of paper may have only a part of the step's pictures. @param {Pass} pass @param {Where} where @param {Look} look */
-    update(pass, where, look, pictures = isSheet(pass, where) ? [] : stepAt(pass, where).pictures) {
+    update(
+      pass,
+      where,
+      look,
+      pictures = isSheet(pass, where) || isHeads(pass, where) ? [] : stepAt(pass, where).pictures,
+    ) {
       shown = { pass, where, look, pictures };
       box.classList.toggle("painted", Boolean(pass.document.painted));
       draw();

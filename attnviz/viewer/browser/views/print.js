@@ -1,12 +1,14 @@
 // What is printed: all steps, or a worksheet with blanks, chosen in a dialog.
 import { isHeaded, isOfHeads } from "../model/axes.js";
 import { QUESTIONS, atStep, focusOf, isFirst, stepAt, stepsOf } from "../model/state.js";
-import { isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js";
+import { isHeads, isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js";
+import { revealAt } from "../model/address.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { coloursOf } from "../dom/colour.js";
 import { button, h, onPrint } from "../dom/element.js";
 import { makeMeasures } from "./measures.js";
 import { makePicture } from "./picture.js";
+import { makeAllHeads } from "./allHeads.js";
 import { makeOneWord } from "./oneWord.js";
 import { nameOf } from "./diagram.js";
 import { makeWholePass } from "./wholepass.js";
@@ -205,8 +207,22 @@ function drawPages(pages, { pass, where }, start) {
   const colours = coloursOf(pages);
   pages.replaceChildren();
   if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours }, start);
+  else if (isHeads(pass, where)) drawHeads(pages, { pass, where: { ...where, present: false }, colours });
   else drawSteps(pages, { pass, where, colours });
   for (const each of pages.querySelectorAll("section[aria-label]")) each.removeAttribute("aria-label"); // the screen has one of that name
+}
+
+function drawHeads(pages, { pass, where, colours }) {
+  const allHeads = makeAllHeads(INERT),
+    shown = revealAt(pass, where).isShown,
+    alone = { ...lookAt(pass, where, false), reveal: "all", lines: null, shown, colours },
+    [title] = drawStepText(stepTextAt(pass, where));
+  pages.append(h("section", { class: "printed of-all-heads" }, title, drawWords(pass, where), allHeads.element));
+  allHeads.update(
+    pass,
+    where,
+    withPair(alone, pass, where, () => shown),
+  );
 }
 
 function drawSteps(pages, { pass, where, colours }) {

@@ -15,6 +15,7 @@ const KEYS = [
   [["Home", "End"], "first or last, while presenting"],
   [["E"], "next example sentence"],
   [["W"], "one word or all words"],
+  [["H"], "all heads"],
   [["C"], "pin this pass as A, or let it go"],
   [["M"], "add this moment to a talk"],
   [["Q"], "QR code of the page"],

@@ -59,10 +59,13 @@ export function makeLabels(along) {
   });
   return {
     element: strip,
-    write(names, { upright, all }, size) {
+    // Of labels that have no space for all, every so many stand there, or none, beside those that are lit.
+    write(names, { upright, all, every = 1 }, size) {
       strip.classList.toggle("upright", upright);
       strip.classList.toggle("only-lit", !all);
       draw([names, size]);
+      for (const [n, label] of [...strip.children].entries()) label.classList.toggle("between", n % every > 0);
+      strip.classList.toggle("thinned", every > 1);
     },
     light(positions) {
       for (const [n, label] of [...strip.children].entries()) label.classList.toggle("lit", positions.has(n));

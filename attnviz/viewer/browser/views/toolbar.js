@@ -109,9 +109,10 @@ export function makeToolbar(play, props) {
     box = h("div", { class: "toolbar" }, playing, views, routes, menus, status);
   compare.button.hidden = !isLinked;
   const drawRoutes = memoLast(route => redraw(routes, [choice(ROUTES, route, choose, LABELS)]));
-  const drawViews = memoLast(([view, unit]) => {
-    const names = { sheet: `One ${unit}`, matrices: `All ${unit}s` };
-    redraw(views, [choice(Object.keys(names), view, look, names)]);
+  const drawViews = memoLast(([view, unit, isOnSheet]) => {
+    const names = { ...(isOnSheet && { sheet: `One ${unit}` }), matrices: `All ${unit}s`, heads: "All heads" },
+      now = Object.hasOwn(names, view) ? view : "matrices";
+    redraw(views, [choice(Object.keys(names), now, look, names)]);
   });
   /** @type {View["update"]} */
   const update = (pass, where) => {
@@ -119,11 +120,11 @@ export function makeToolbar(play, props) {
     start.hidden = !revealsOf(pass, where).length && !isSheet(pass, where);
     write(start, play.isRunning ? "❚❚ Pause" : play.isUnderWay ? "▶ Go on" : "▶ Play");
     for (const each of [back, forward, speed]) each.hidden = !play.isRunning && !play.isUnderWay;
-    drawViews([where.view, pass.document.words.unit]);
+    drawViews([where.view, pass.document.words.unit, hasSheet(pass)]);
     drawRoutes(where.route);
     routes.hidden = !where.present || !isOfSheet(pass, where);
-    views.hidden = !hasSheet(pass) || isFirst(pass, where); // which draws the same in both
-    views.title = areKeysOn ? "Key W" : "";
+    views.hidden = isFirst(pass, where); // which draws the same in all of them
+    views.title = areKeysOn ? "Keys W and H" : "";
     write(presenting, where.present ? "Leave" : "Present");
     presenting.title = areKeysOn ? "Key P" : "";
     compare.update(pass);

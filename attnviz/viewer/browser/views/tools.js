@@ -1,5 +1,5 @@
 // What a view can do on a click, a key or a stroke: select, unfold, set numbers, paint the mask.
-import { MOVES, atCell, focusAddress, inspected, isSheet, stepAt, unfolded } from "../model/state.js";
+import { MOVES, atCell, focusAddress, inspected, isHeads, isSheet, stepAt, unfolded } from "../model/state.js";
 import { button, choice, h, makeListeners, oncePerFrame, redraw, write } from "../dom/element.js";
 
 // preview(parts) changes where without writing the address yet. `requests` and `send` reach the server; without one, `alone` is the notice.
@@ -114,7 +114,7 @@ export function makeBrush(tools) {
       shown = { pass, where, look };
       const { painted, layers } = pass.document,
         isNear = stepAt(pass, where).stages?.some(name => NEAR.includes(name.replace(/_\d+$/, "")));
-      box.hidden = Boolean(tools.alone) || isSheet(pass, where) || painted === null || !isNear;
+      box.hidden = Boolean(tools.alone) || isSheet(pass, where) || isHeads(pass, where) || painted === null || !isNear;
       begin.hidden = painted;
       write(hint, HINT + (layers.length > 1 ? " All layers have it." : ""));
       for (const each of [hint, heads, clear, end]) each.hidden = !painted;

@@ -83,6 +83,8 @@ export function makeTrainingCourse({ drag, drop, by }) {
         });
         head = svgElement("line", { class: "head", y1: gap, y2: foot });
         svg.insertBefore(head, svg.firstChild); // behind the curves
+      }
+      if (hasPlay) {
         drawSteps(svg, now.checkpoints, spots, foot + 15 * unit, 8 * unit);
         foot += 17 * unit;
       }

@@ -1,7 +1,7 @@
 // The viewer: one pass and where one looks in it, kept in step with its views, the keyboard and the address.
 import { readPass } from "../model/pass.js";
 import { hasView, isOfSamePass, readWhere, revealAt, revealsOf, searchAt } from "../model/address.js";
-import { QUESTIONS, atStep, carried, fitted, focusOf, isOfSheet, isSheet } from "../model/state.js";
+import { QUESTIONS, atHeads, atStep, carried, fitted, focusOf, isHeads, isOfSheet, isSheet } from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { isWritten, makePlay, nextRequest, ticksOf } from "../model/route.js";
 import { destinationOf, makePresenting } from "../model/present.js";
@@ -27,7 +27,7 @@ export function keepingFocus(root, change) {
   const now = focusedIn(root),
     isVisible = each => Boolean(each?.checkVisibility());
   if (!focused || (isVisible(now) && !now.disabled)) return;
-  const boxes = [box, ...root.querySelectorAll(".picture, .sheet, .way")].filter(isVisible),
+  const boxes = [box, ...root.querySelectorAll(".picture, .sheet, .all-heads, .way")].filter(isVisible),
     stops = boxes.flatMap(each => [...each.querySelectorAll(STOPS)]).filter(isVisible),
     cell = stops.find(each => each.matches('[role="gridcell"]') && each.closest("section") === box);
   (cell ?? stops[0])?.focus({ preventScroll: true });
@@ -119,11 +119,12 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
     now: () => ({ pass, where, part }),
     play,
     go(parts) {
-      const { step } = where;
+      const { step, view } = where,
+        ofHeads = (/** @type {string} */ name) => name === "heads";
       settled.now();
       stop();
       goTo(parts);
-      write(where.step !== step);
+      write(where.step !== step || ofHeads(where.view) !== ofHeads(view)); // Back leads from a head to all of them
       render();
     },
     // Changes where for a moment: the address and the class follow once it has settled.
@@ -190,6 +191,7 @@ export function mount(root, host, saved = null) {
     const look = withPair(lookAlone, pass, where, (other, there) => revealAt(other, there, part).isShown);
     root.dataset.reveal = name;
     root.classList.toggle("of-one-word", isSheet(pass, where));
+    root.classList.toggle("of-heads", isHeads(pass, where));
     root.classList.toggle("asking", where.ask !== QUESTIONS[0]);
     presenting.show(where.present);
     views.update(pass, where, look);
@@ -247,7 +249,7 @@ export function mount(root, host, saved = null) {
     present: () => follow("present"),
     openClass: classBar?.open,
     isClass: () => classBar?.isOpen,
-    look: view => go({ view, reveal: null }),
+    look: view => go(view === "heads" ? atHeads(now().pass, now().where) : { view, reveal: null }),
     showCode: code.open,
     isLinked: !host.alone,
     shell: host.page,

@@ -6,6 +6,7 @@ import { h, write } from "../dom/element.js";
 import { makePicture } from "./picture.js";
 import { bothValuesText } from "./numberLists.js";
 import { makeBrush } from "./tools.js";
+import { makeAllHeads } from "./allHeads.js";
 import { makeOneWord } from "./oneWord.js";
 import { makeHeads, makeMap, makeStepButtons } from "./map.js";
 import { makeWholePass } from "./wholepass.js";
@@ -122,6 +123,7 @@ export function makeViews(
     picture = makePicture(tools, brush),
     wholePass = makeWholePass(tools),
     sheet = makeOneWord(tools),
+    allHeads = makeAllHeads(tools),
     learns = makeLearns(tools),
     status = makeStatus(tools),
     heads = makeHeads(tools),
@@ -130,7 +132,7 @@ export function makeViews(
     announcer = makeAnnouncer(() => isPlaying() || learns.isRunning || nextLetter.isRunning);
   panel.element.prepend(heads.element);
   const foot = boxOf("foot", [toolbar, status]),
-    inMain = [pairing, thread, stepText, nextLetter, offer, learns, brush, sheet, picture, wholePass, foot],
+    inMain = [pairing, thread, stepText, nextLetter, offer, learns, brush, sheet, allHeads, picture, wholePass, foot],
     columns = boxOf("columns", [boxOf("main", inMain), panel]),
     onPage = [stepButtons, columns, announcer, endNotice, glossary, code, printDialog];
   root.replaceChildren(
@@ -140,7 +142,7 @@ export function makeViews(
   );
   const overMain = [stepButtons, map],
     small = [learns, offer, pairing, nextLetter, thread, stepText, heads, panel, toolbar, brush],
-    large = [sheet, picture, wholePass], // which get the space that is left
+    large = [sheet, allHeads, picture, wholePass], // which get the space that is left
     connected = [map, heads, thread, learns], // which measure the page, once everything is written
     rest = [status, announcer, code, glossary];
   return {
