@@ -492,17 +492,20 @@ class Reader:
         cells = [(text, re.fullmatch(r"(\w+)\[([\d,]+)\]", place)) for place, text in matrix["cells"]]
         cells = [(tuple(map(int, place[2].split(","))), text) for text, place in cells]
         axes = trace.axes(name)
+        names = [[*self.way.words(axis)] for axis in axes]
+        if name == "positions":  # of places, whatever stands there
+            names[0] = [f"place {nth}" for nth in range(1, len(names[0]) + 1)]
         self.read["all words"].add(name)
         if not cells:  # a drawing
             for side, labels in zip(("columns", "rows"), matrix["labels"], strict=False):
-                if labels and labels not in [[*self.way.words(axis)] for axis in axes]:
+                if labels and labels not in names:
                     yield f"{side} of {name} are called {labels}"
             return
         n_columns = len(matrix["columns"])
         for nth, (side, places) in enumerate((("columns", cells[:n_columns]), ("rows", cells[::n_columns]))):
             indices = [index for index, _ in places]
             along = [axis_of(trace, [(name, index) for index in indices])] if len(places) > 1 else range(len(axes))
-            expected = [[self.way.words(axes[at])[index[at]] for index in indices] for at in along]
+            expected = [[names[at][index[at]] for index in indices] for at in along]
             labels = [matrix[side], *filter(None, [matrix["labels"][nth]])]
             if side == "rows" and not {axis.name for axis in axes[:-1]} - {"head", "group"}:
                 continue  # a vector has one row, of no name

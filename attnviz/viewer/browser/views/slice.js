@@ -25,7 +25,7 @@ export function makeSlice(pass, given, selection, order = {}) {
     given,
     stage,
     word: otherAxis !== undefined && hasWords(axes[otherAxis]) ? label : "", // that all its numbers are of
-    rows: ordered(axes[rows] ?? across, rowOrder),
+    rows: ordered(name === "positions" && axes[rows] ? ofPlaces(axes[rows]) : (axes[rows] ?? across), rowOrder),
     columns: ordered(axes[columns] ?? across, columnOrder),
     symbol: symbolOf(
       stage.symbol,
@@ -48,6 +48,9 @@ export function makeSlice(pass, given, selection, order = {}) {
   };
   return { ...slice, size: [slice.rows.labels.length, slice.columns.labels.length] };
 }
+
+// A row of positions belongs to a place, whatever stands there.
+const ofPlaces = axis => ({ ...axis, labels: axis.labels.map((_, nth) => `place ${nth + 1}`) });
 
 // An axis with some positions left out has no bands.
 function ordered(axis, order) {
