@@ -9,7 +9,7 @@ export const NO_NUMBER = "A number, please, such as 3, −0.25, 6/7 or 88 %.";
 const PAUSE_MS = 1200; // in typing, after which a number is judged
 const UNFINISHED = /[-−+.,/]$/;
 
-const EXACT = 1e-9; // 1/20 is not 1/21, though 0.05 is near enough
+const EXACT = 1e-9; // for a fraction that is typed: only a decimal may be rounded
 const isRightIn = (/** @type {Gap} */ { value, tolerance }, /** @type {number} */ number) =>
   Math.abs(number - value) <= tolerance;
 
