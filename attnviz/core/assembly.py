@@ -41,10 +41,14 @@ class Builder:
         """The stages so far by their names in a single layer; a live view."""
         return self._here
 
-    def begin_layer(self, number: int, x: str) -> None:
-        """Number the stages that follow, and let `x` be the stage of that full name; 0 is after all layers."""
-        shared = {name: stage for name, stage in self._here.items() if name == stage.name}
-        self._here, self._layer = {**shared, "x": self.stages[x]}, number
+    def begin_layer(self, number: int, x: str, context: str | None = None) -> None:
+        """Number the stages that follow, and let `x` and `context` be the stages of these full names.
+
+        Without a context the layer attends to its own input. Number 0 is outside of all layers.
+        """
+        shared = {name: stage for name, stage in self._here.items() if name == stage.name and name != "context"}
+        entering = {"x": x} if context is None else {"x": x, "context": context}
+        self._here, self._layer = {**shared, **{name: self.stages[full] for name, full in entering.items()}}, number
 
     def give(self, stage: Stage, *, shared: bool = False) -> None:
         """Add a given stage; a shared one belongs to all layers."""

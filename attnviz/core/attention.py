@@ -234,7 +234,7 @@ def attend(
     adds = (residual,) * len(layers) if isinstance(residual, bool) else tuple(residual)
     if not layers or len(adds) != len(layers):
         raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
-    norm, activation = _by_name("norm", norm, NORMS), _by_name("activation", activation, ACTIVATIONS)
+    norm, activation = by_name("norm", norm, NORMS), by_name("activation", activation, ACTIVATIONS)
     has_own_masks = isinstance(mask, tuple)
     masks = mask if isinstance(mask, tuple) else (mask,) * len(layers)
     rotations = rotation if isinstance(rotation, tuple) else (rotation,) * len(layers)
@@ -248,7 +248,7 @@ def attend(
     passed_on = "x"
     for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
         if len(layers) > 1:
-            build.begin_layer(number, x=passed_on)
+            build.begin_layer(number, x=passed_on, context=None if context is None else "context")
         for stage in each.stages.values():
             build.give(stage)
         entering = build["x"]
@@ -335,7 +335,7 @@ def attend_projected(
 _Known = TypeVar("_Known")
 
 
-def _by_name(what: str, given: _Known | str, known: Mapping[str, _Known]) -> _Known:
+def by_name(what: str, given: _Known | str, known: Mapping[str, _Known]) -> _Known:
     """The operation with this name; an operation is returned unchanged."""
     if not isinstance(given, str):
         return given

@@ -29,6 +29,8 @@ class Origin:
     spoken: str = ""  # the text to read aloud, if it is not the words with spaces between them
     unit: str = "word"  # what a token is: a word, or a letter
     rows: tuple[int, ...] = ()  # for each token its row in the model's embedding matrix, however it is labelled
+    layer_titles: tuple[str, ...] = ()  # what each layer is called, such as "French reads English"; empty if by number
+    sides: tuple[str, ...] = ()  # the names of the two texts, that of the queries first; empty where there is one
 
 
 GIVEN = Origin()

@@ -39,16 +39,23 @@ def split_layer(name: str) -> tuple[str, int]:
     return (match["name"], int(match["layer"])) if match else (name, 0)
 
 
-def single_layer_names(names: Iterable[str], layer: int, enters: str) -> dict[str, str]:
+def single_layer_names(names: Iterable[str], layer: int, enters: str, keys_from: str) -> dict[str, str]:
     """Map the name of each stage to the one it would have if this layer were the only one.
 
-    The input of the layer becomes `x`; stages of other layers keep their names.
+    The input of the layer becomes `x`. What its keys are made from becomes `context`, unless that is the input. Stages
+    of other layers keep their names; what is displaced is numbered 1.
 
-    >>> single_layer_names(["x", "q_1", "output_1", "q_2"], 2, enters="output_1")
+    >>> single_layer_names(["x", "q_1", "output_1", "q_2"], 2, "output_1", "output_1")
     {'x': 'x_1', 'q_1': 'q_1', 'output_1': 'x', 'q_2': 'q'}
+    >>> single_layer_names(["context", "x", "q_1", "memory", "output_2"], 3, "output_2", "memory")
+    {'context': 'context_1', 'x': 'x_1', 'q_1': 'q_1', 'memory': 'context', 'output_2': 'x'}
     """
     layer_names = {name: base if of == layer else name for name in names for base, of in (split_layer(name),)}
-    return layer_names if enters == "x" else layer_names | {"x": name_in_layer("x", 1), enters: "x"}
+    roles = {"x": enters, "context": "" if keys_from == enters else keys_from}
+    if enters == "context":  # a stream with embeddings and positions of its own
+        roles |= {name: f"context_{name}" for name in ("embeddings", "positions") if f"context_{name}" in layer_names}
+    displaced = {role: name_in_layer(role, 1) for role, full in roles.items() if role in layer_names and role != full}
+    return layer_names | displaced | {full: role for role, full in roles.items() if full in layer_names}
 
 
 _NAME = attrgetter("name")

@@ -87,7 +87,8 @@ class Trace(StageGraph):
     ----------
     stages : tuple of Stage
     labels : mapping of axis names to labels
-        The words along the axes "token", "query", "key", "context token" and "answer", no two alike on one axis.
+        The words along the axes "token", "query", "key", "context token" and "answer", no two alike on one axis. In a
+        layer whose words are others they go by the axis and the layer, such as "key_3".
     changes : tuple of Change
         The numbers set by hand, in order.
     origin : Origin
@@ -133,18 +134,38 @@ class Trace(StageGraph):
         return {stage.name: stage.name for stage in self.stages}
 
     def layer_of(self, name: str) -> Layer:
-        """The layer of a stage; of a stage that several share, the last of them."""
-        base, _ = split_layer(name)
-        return next(layer for layer in reversed(self.layers) if layer.names.get(base) == name)
+        """The layer of a stage; of one without a number that of what it is computed from, else the last that has it."""
+        base, number = split_layer(name)
+        if self.n_layers == 1 or not number:
+            number = max([split_layer(each)[1] for each in self[name].inputs], default=0)
+        if number and self.n_layers > 1:
+            return self.layers[number - 1]
+        having = [layer for layer in reversed(self.layers) if layer.names.get(base) == name]
+        return having[0] if having else next(layer for layer in self.layers if name in layer.names.values())
 
     def _layer(self, number: int) -> Layer:
-        enters = name_in_layer("q", number)
-        while split_layer(enters)[1] == number:  # follow the inputs of its queries until one is outside the layer
-            enters = self[enters].inputs[0]
-        names = single_layer_names(self._by_name, number, enters)
+        keys = next(name for name in ("k", "compressed") if name_in_layer(name, number) in self)  # absorbed: no keys
+        enters, keys_from = (self._outside(name_in_layer(name, number)) for name in ("q", keys))
+        names = single_layer_names(self._by_name, number, enters, keys_from)
         stages = tuple(stage.renamed(names) for stage in self.stages)
-        origin = replace(self.origin, layers=self.origin.layers[number - 1 : number])
-        return Layer(number, replace(self, stages=stages, origin=origin), {name: full for full, name in names.items()})
+        split = [(*split_layer(axis), words) for axis, words in self.labels.items()]
+        labels = {axis: words for of_layer in (0, number) for axis, of, words in split if of == of_layer}
+        titles = self.origin.layer_titles[number - 1 : number]
+        origin = replace(self.origin, layers=self.origin.layers[number - 1 : number], layer_titles=titles)
+        layer = replace(self, stages=stages, labels=labels, origin=origin)
+        return Layer(number, layer, {name: full for full, name in names.items()})
+
+    def _outside(self, name: str) -> str:
+        """The stage outside of its layer that a stage is made from, by the first inputs of each."""
+        number = split_layer(name)[1]
+        while split_layer(name)[1] == number:
+            name = self[name].inputs[0]
+        return name
+
+    def words(self, name: str, axis: str) -> tuple[str, ...] | None:
+        """The words along an axis of the stage `name`; None if it has none."""
+        layer = split_layer(name)[1]
+        return self.labels.get(name_in_layer(axis, layer)) or self.labels.get(axis)
 
     @property
     @cached_by_template
@@ -155,7 +176,7 @@ class Trace(StageGraph):
                 n_heads.setdefault(split_layer(stage.name)[1], stage.shape[0])
         return {
             stage.name: tuple(
-                Axis.of(name, n, n_heads=n_heads.get(split_layer(stage.name)[1], 1), words=self.labels.get(name))
+                Axis.of(name, n, n_heads=n_heads.get(split_layer(stage.name)[1], 1), words=self.words(stage.name, name))
                 for name, n in zip(stage.axes, stage.shape, strict=True)
             )
             for stage in self.stages
@@ -247,15 +268,13 @@ class Trace(StageGraph):
         changes = (change.numpy() for change in self.changes if change.stage == name)
         return (*stage.operation.numpy(name, *stage.inputs), *changes)
 
-    def label(self, axis: str, place: int) -> str:
-        """The word at a place of an axis; without words its number, from 1."""
-        words = self.labels.get(axis)
-        return words[place] if words else f"{axis} {place + 1}" if axis in ("head", "group") else str(place + 1)
+    def names_at(self, name: str, index: Sequence[int]) -> list[str]:
+        """The label of each place of an index, or of its beginning: head 2, cat, sat."""
+        return [axis.label(place) for axis, place in zip(self.axes(name), index, strict=False)]
 
     def name_of(self, cell: Cell) -> str:
         """A cell in words: scores[head 2, cat, sat]."""
-        axes = self[cell.stage].axes
-        return f"{cell.stage}[{', '.join(self.label(*at) for at in zip(axes, cell.index, strict=True))}]"
+        return f"{cell.stage}[{', '.join(self.names_at(cell.stage, cell.index))}]"
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.operations.operation import Source
 from attnviz.core.parameters import GIVEN, Origin
-from attnviz.core.stage import Stage, split_layer
+from attnviz.core.stage import Stage, name_in_layer, split_layer
 
 WORD_AXES = ("token", "query", "key", "context token", "answer")
 """The axes that can be labelled with words."""
@@ -184,8 +184,8 @@ class StageGraph:
         Parameters
         ----------
         **labels : sequence of str
-            A word for each place along an axis: "token", "query", "key", "context_token" or "answer". Axes that the
-            trace doesn't have are ignored.
+            A word for each place along an axis: "token", "query", "key", "context_token" or "answer"; for the axis in
+            one of several layers "key_3". Axes that the trace doesn't have are ignored.
 
         Raises
         ------
@@ -198,11 +198,21 @@ class StageGraph:
         >>> trace_of("the cat").labelled(query=["le", "chat"]).axes("q")[1].labels
         ('le', 'chat')
         """
-        named = {axis.replace("_", " "): words for axis, words in labels.items()}
-        # one set of pairs for all axes: a pass of settings is labelled each time it is made
-        lengths = {pair for stage in self.stages for pair in zip(stage.axes, stage.shape, strict=True)}
-        for axis, words in named.items():
-            _check_words(axis, words, [n for name, n in lengths if name == axis])
+        named = {
+            name_in_layer(axis.replace("_", " "), layer): words
+            for each, words in labels.items()
+            for axis, layer in (split_layer(each),)
+        }
+        # one set for all axes: a pass of settings is labelled each time it is made
+        lengths = {
+            (axis, split_layer(stage.name)[1], n)
+            for stage in self.stages
+            for axis, n in zip(stage.axes, stage.shape, strict=True)
+        }
+        for each, words in named.items():
+            axis, layer = split_layer(each)
+            layers = {layer} if layer else {of for _, of, _ in lengths if name_in_layer(axis, of) not in named} | {0}
+            _check_words(axis, words, [n for name, of, n in lengths if name == axis and of in layers])
         return replace(self, labels={**self.labels, **{axis: tuple(words) for axis, words in named.items()}})
 
     def originating(self, origin: Origin) -> Self:

@@ -47,7 +47,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
 
 def _seen(trace: Trace, name: str, cell: tuple[int, ...]) -> str:
     """The key that a query now sees, or no longer sees."""
-    *head, query, key = (trace.label(*at) for at in zip(trace[name].axes, cell, strict=True))
+    *head, query, key = trace.names_at(name, cell)
     sees = "can no longer see" if _hides(trace[name])[cell] else "can see"
     return f"“{query}” {sees} “{key}”{''.join(f' in {each}' for each in head)}"
 
@@ -62,8 +62,9 @@ def described(trace: Trace, change: Change) -> str:
     """A number set by hand, in words."""
     stage = trace[change.stage]
     if len(change.index) < len(stage.shape) or None in change.index:
-        named = [(axis, place) for axis, place in zip(stage.axes, change.index, strict=False) if place is not None]
-        words = ", ".join(f"{'neuron ' * (at[0] == 'neuron')}{trace.label(*at)}" for at in named)
+        axes = zip(trace.axes(change.stage), change.index, strict=False)
+        named = [(axis.name, axis.label(place)) for axis, place in axes if place is not None]
+        words = ", ".join(f"{'neuron ' * (axis == 'neuron')}{label}" for axis, label in named)
         return f"{full_title(change.stage)}{' of ' * bool(words)}{words}, all of them = {_signed(change.value)}"
     return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
 
@@ -115,7 +116,7 @@ def _saturation(trace: Trace, name: str, index: tuple[int, ...]) -> str:
         rest += float(trace[trace.layer_of(name).names["sink_share"]].value[index[:-1]])
     axis = stage.axes[-1]
     others = f"all other {AXES[axis]}{' and the sink' if sinks else ''} together {precise(rest)}"
-    parts = f"“{trace.label(axis, place)}” has {precise(most)} of it, {others}"
+    parts = f"“{trace.axes(name)[-1].label(place)}” has {precise(most)} of it, {others}"
     return (
         f"This row is saturated: {parts}. No score moves a number of the row faster than the product of the two, "
         f"{precise(most * rest)}; what comes earlier acts through the scores."
@@ -134,7 +135,8 @@ def _word(trace: Trace, stage: Stage, gradients: Mapping[str, np.ndarray]) -> tu
     unit = float(np.abs(rows).max()) or 1.0
     relative = [length(row / unit) for row in rows]  # the lengths themselves may overflow
     steepest = int(np.argmax(relative))
-    return unit * relative[steepest], f"the {axis.replace('token', trace.origin.unit)} “{trace.label(axis, steepest)}”"
+    word = trace.axes(stage.name)[-2].label(steepest)
+    return unit * relative[steepest], f"the {axis.replace('token', trace.origin.unit)} “{word}”"
 
 
 def _hides(stage: Stage) -> np.ndarray:
@@ -144,12 +146,11 @@ def _hides(stage: Stage) -> np.ndarray:
 def _row(trace: Trace, name: str, row: tuple[int, ...]) -> str:
     """A row in words, such as "the row of “sat” in head 2"; empty for an array with a single row."""
     what, where = "the row", ""
-    for axis, place in zip(trace[name].axes, row, strict=False):
-        label = trace.label(axis, place)
+    for axis, label in zip(trace[name].axes, trace.names_at(name, row), strict=False):
         if axis == "head":
             where = f" in {label}"
         else:
-            what = f"the row of “{label}”" if axis in trace.labels else f"row {label}"
+            what = f"the row of “{label}”" if trace.words(name, axis) else f"row {label}"
     return what + where if row else ""
 
 

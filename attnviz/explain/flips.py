@@ -93,7 +93,7 @@ def _turning(trace: Trace, contest: RowRanking, flip: Flip) -> str:
     leader, winner = _leader(trace, contest), _label(trace, contest, flip.winner)
     turns = f"turns the answer to {winner}" if _is_answer(trace, contest) else f"puts {winner} ahead of {leader}"
     if trace[flip.cell.stage].value.dtype == bool:
-        *head, query, key = (trace.label(*at) for at in zip(trace[flip.cell.stage].axes, flip.cell.index, strict=True))
+        *head, query, key = trace.names_at(flip.cell.stage, flip.cell.index)
         act = "Showing" if flip.turns else "Hiding"
         return f"{act} “{key}” {'to' if flip.turns else 'from'} “{query}”{''.join(f' in {n}' for n in head)} {turns}."
     if flip.between == "sharp":
@@ -123,9 +123,9 @@ def _leader(trace: Trace, contest: RowRanking) -> str:
 
 
 def _label(trace: Trace, contest: RowRanking, place: int) -> str:
-    return f"“{trace.label(trace[contest.stage].axes[-1], place)}”"
+    return f"“{trace.axes(contest.stage)[-1].label(place)}”"
 
 
 def _where(trace: Trace, contest: RowRanking) -> str:
-    *head, query = (trace.label(*at) for at in zip(trace[contest.stage].axes[:-1], contest.row, strict=True))
+    *head, query = trace.names_at(contest.stage, contest.row)
     return f"For “{query}”{''.join(f' in {each}' for each in head)}"

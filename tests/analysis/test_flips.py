@@ -156,7 +156,9 @@ def test_hidden_key_flips_by_its_mask_alone():
     found = found_in(trace, contest)
     assert {name for name, each in found.items() if each.flip} == {"mask"}
     assert found["mask"].flip.cell.index == (2, hidden)
-    assert sentence(trace, contest, found["mask"]).startswith(f"Showing “{trace.label('key', hidden)}” to “sat” ")
+    assert sentence(trace, contest, found["mask"]).startswith(
+        f"Showing “{trace.axes('attention')[-1].label(hidden)}” to “sat” "
+    )
     assert all(each.most >= 100 for name, each in found.items() if name not in ("mask", "masked"))
 
 

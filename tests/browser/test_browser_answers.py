@@ -106,7 +106,7 @@ def test_flip_of_an_answer_is_listed_and_set(visit):
     expect(heading(page, f"{trace.name_of(scores.cell)} = 56.7104")).to_be_visible()
     listed.locator("li", has_text=trace.name_of(scores.cell)).get_by_role("button", name="Set it").click()
     after = trace.with_change("scores", scores.cell.index, scores.turns)
-    answer_is(page, trace.label("answer", scores.winner), after, was="animal", before=trace)
+    answer_is(page, trace.axes("probabilities")[-1].label(scores.winner), after, was="animal", before=trace)
     expect(listed).to_be_hidden()
     becomes(page, lambda: parameters(page).get("changes"), f"scores[0,11,1]={scores.turns}")
 

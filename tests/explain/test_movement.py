@@ -83,8 +83,7 @@ def test_saturated_row_states_its_largest_slope(name):
         assert ("saturated" in text) == (row.max() > 0.99)
         if "saturated" not in text:
             continue
-        axis = trace[name].axes[-1]
-        assert f"“{trace.label(axis, row.argmax())}” has {digits(row.max())} of it" in text
+        assert f"“{trace.axes(name)[-1].label(row.argmax())}” has {digits(row.max())} of it" in text
         assert f"faster than the product of the two, {digits(steepest_in_row(trace, name, index))};" in text
         saturated += 1
     assert saturated >= 2

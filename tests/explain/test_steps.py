@@ -297,7 +297,7 @@ def test_answer_and_right_answer(name, place, right):
     """Its answer is set by hand: the logit of “dog”, the first of three, is 2 and those of the others 0."""
     trace = TRACES[name].with_changes(Change("logits", (place,), 0.0), Change("logits", (place, 0), 2.0))
     verdict = verdict_of(trace)
-    token = [trace.label("token", place)] if trace.origin.read != "last" else []
+    token = [trace.axes("logits")[0].label(place)] if trace.origin.read != "last" else []
     assert trace.origin.right[place] == right
     assert words_in(verdict) == [*token, "dog", *([right] if right != "dog" else [])]
     assert "79\u00a0%" in text_of(verdict)  # e² / (e² + 2)

@@ -397,7 +397,7 @@ class Reader:
         if not self.given["model"]:
             return [self.way.queries[cell["query"]]]
         probabilities = self.way.trace[self.given["model"]["answers"]].value
-        answer = self.way.trace.label("answer", cell["answer"])
+        answer = self.way.trace.axes("probabilities")[-1].label(cell["answer"])
         return [answer, percent(probabilities[cell["query"], cell["answer"]]).replace("\N{NO-BREAK SPACE}", " ")]
 
     def missing(self):

@@ -35,7 +35,7 @@ def model(id):
 
 
 def answer(trace):
-    return trace.label("answer", trace["probabilities"].value[-1].argmax())
+    return trace.axes("probabilities")[-1].label(trace["probabilities"].value[-1].argmax())
 
 
 ASKING = [id for id, choice in MODELS.items() if not choice.task.is_open]
@@ -46,7 +46,9 @@ ASKING = [id for id, choice in MODELS.items() if not choice.task.is_open]
 def test_examples_are_answered_rightly(id):
     for _, text in MODELS[id].examples:
         trace = model(id).trace(text)
-        answers = [trace.label("answer", place) for place in trace["probabilities"].value.argmax(axis=-1)]
+        answers = [
+            trace.axes("probabilities")[-1].label(place) for place in trace["probabilities"].value.argmax(axis=-1)
+        ]
         known = [(right, answer) for right, answer in zip(trace.origin.right, answers, strict=True) if right]
         assert known
         if id != "short-cut":

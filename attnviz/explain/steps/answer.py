@@ -131,13 +131,13 @@ def verdict(trace: Trace) -> Runs:
     where = "the last token" if origin.read == "last" else "“{token}”"
     if len(answers[place]) > 1:
         tied = f"{counted(len(answers[place]), 'answer')} are equally probable, {percent(shares[place].max())} each"
-        return runs(f"{begin} at {where}: {tied}, so the model gives none.", token=trace.label("token", place))
+        return runs(f"{begin} at {where}: {tied}, so the model gives none.", token=trace.axes("logits")[0].label(place))
     is_right = answers[place] == (origin.right[place],)
     praise = "a lucky guess" if origin.kind == "drawn" else "which is right"
     verdict = praise if is_right else "but “{right}” is right"
     return runs(
         f"{begin} at {where}: “{{answer}}” with {percent(shares[place].max())}, {verdict}.",
-        token=trace.label("token", place),
+        token=trace.axes("logits")[0].label(place),
         answer=answers[place][0],
         right=origin.right[place],
     )
@@ -158,7 +158,7 @@ def _next(trace: Trace) -> Runs:
 
 
 def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
-    return tuple(trace.label("answer", place) for place in np.flatnonzero(most_probable(shares)))
+    return tuple(trace.axes("logits")[1].label(place) for place in np.flatnonzero(most_probable(shares)))
 
 
 _PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"

@@ -1,0 +1,153 @@
+"""An encoder and a decoder in one pass: the decoder's cross-attention reads what the encoder makes of another text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attnviz.core.arrays import real
+from attnviz.core.assembly import Builder, add_layer, check, unembed
+from attnviz.core.attention import by_name
+from attnviz.core.errors import ArrayError
+from attnviz.core.operations.norms import LayerNorm
+from attnviz.core.order import ACTIVATIONS, NORMS, RELU, Activation, LayerConfig, Norm
+from attnviz.core.parameters import Parameters
+from attnviz.core.stage import Stage
+from attnviz.core.trace import Trace
+
+
+def attend_seq2seq(
+    source: np.ndarray,
+    target: np.ndarray,
+    *,
+    encoder: Sequence[Parameters],
+    decoder: Sequence[tuple[Parameters, Parameters]],
+    source_mask: np.ndarray | None = None,
+    target_mask: np.ndarray | None = None,
+    cross_mask: np.ndarray | None = None,
+    norm: Norm | str | None = None,
+    memory_norm: bool = True,
+    g_memory: np.ndarray | None = None,
+    b_memory: np.ndarray | None = None,
+    activation: Activation | str = RELU,
+    w_u: np.ndarray | None = None,
+) -> Trace:
+    """A Transformer's encoder and decoder, as in translation, with every stage kept.
+
+    Each layer has a residual stream, and its norms stand before attention and before the MLP. The layers are numbered
+    through: those of the encoder, then for each layer of the decoder its self-attention and its cross-attention.
+
+    Parameters
+    ----------
+    source : ndarray (source tokens, d_model)
+        The vectors of the text that is read.
+    target : ndarray (target tokens, d_model)
+        Those of the text that is written.
+    encoder : sequence of Parameters
+        The parameters of each layer of the encoder.
+    decoder : sequence of pairs of Parameters
+        For each layer of the decoder those of its self-attention and of its cross-attention. An MLP belongs to the
+        second.
+    source_mask, target_mask, cross_mask : ndarray, optional
+        As `mask` of `attend`: (source, source), (target, target) and (target, source). Without them the encoder and
+        the cross-attention see every word, and a word of the target those up to itself.
+    norm : RMSNorm or LayerNorm, or "rmsnorm" or "layernorm", optional
+        The norm before attention and before each MLP.
+    memory_norm : bool
+        Whether the encoder's output is normed, too.
+    g_memory, b_memory : ndarray (d_model,), optional
+        The gain of that norm, and the bias if it is a LayerNorm.
+    activation : ReLU or GELU, or "relu", "relu2" or "gelu"
+        The function between the two matrices of the MLPs.
+    w_u : ndarray (d_model, answers), optional
+        The unembedding, from the decoder's output to a logit for each answer.
+
+    Returns
+    -------
+    Trace
+        `context` is the source and `x` the target. The layers' stages are numbered, as `attend` names them; `memory` is
+        the normed output of the encoder, from which each cross-attention takes its keys and values.
+
+    Raises
+    ------
+    ArrayError
+        If there is no layer, if shapes don't fit each other, or a number of any stage is not finite.
+
+    References
+    ----------
+    Vaswani et al. 2017, "Attention Is All You Need", section 3.1 and figure 1. Norms before attention: Xiong et al.
+    2020, "On Layer Normalization in the Transformer Architecture".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> eye = np.eye(2)
+    >>> each = Parameters(w_o=eye)
+    >>> trace = attend_seq2seq(eye, eye[:1], encoder=[each], decoder=[(each, each)], norm="rmsnorm")
+    >>> trace["attention_1"].shape, trace["attention_2"].shape, trace["attention_3"].shape
+    ((1, 2, 2), (1, 1, 1), (1, 1, 2))
+    >>> trace["k_3"].inputs
+    ('memory',)
+    """
+    norm, activation = by_name("norm", norm, NORMS), by_name("activation", activation, ACTIVATIONS)
+    if not encoder or not decoder:
+        raise ArrayError(
+            f"An encoder and a decoder have at least one layer each; got {len(encoder)} and {len(decoder)}."
+        )
+    if memory_norm and norm is None:
+        raise ArrayError("memory_norm is the same kind of norm as the others; got no norm. Give one, or switch it off.")
+    build = Builder()
+    build.give(Stage.given("context", real("context", source, ("tokens", "d_model")), ("context token", "d_model")))
+    build.give(Stage.given("x", real("x", target, ("tokens", "d_model")), ("token", "d_model")))
+    number = 0
+
+    def add(parameters: Parameters, mask: np.ndarray | None, x: str, context: str | None = None) -> str:
+        """Add a layer, and return the name of the stage that leaves it."""
+        nonlocal number
+        number += 1
+        build.begin_layer(number, x, context)
+        for stage in parameters.stages.values():
+            build.give(stage)
+        entering = build["x"]
+        config = LayerConfig(
+            parameters.n_heads,
+            d_k=parameters.d_k or entering.shape[-1],
+            attn_norm=norm,
+            mlp_norm=norm if parameters.w_hidden is not None else None,
+            residual=True,
+            activation=activation,
+        )
+        check(config, parameters, entering)
+        add_layer(build, config, mask, own_mask=True)
+        return next(reversed(build.stages))
+
+    read = "context"
+    for each in encoder:
+        read = add(each, source_mask, read)
+    if memory_norm and norm is not None:
+        read = _normed(build, read, norm, {"g_memory": g_memory, "b_memory": b_memory})
+    written, n_written = "x", len(build.stages["x"].value)
+    for own, cross in decoder:
+        written = add(own, np.tri(n_written, dtype=bool) if target_mask is None else target_mask, written)
+        written = add(cross, cross_mask, written, read)
+    if w_u is not None:
+        build.begin_layer(0, written)
+        unembed(build, w_u)
+    return Trace(tuple(build.stages.values()), {})
+
+
+def _normed(build: Builder, output: str, norm: Norm, affine: dict[str, np.ndarray | None]) -> str:
+    """Add the norm of the encoder's output, and return its name."""
+    build.begin_layer(0, output)
+    width = build["x"].shape[-1:]
+    if affine["b_memory"] is not None and (affine["g_memory"] is None or not isinstance(norm, LayerNorm)):
+        raise ArrayError("b_memory is added after the gain of a LayerNorm; got another norm, or no g_memory.")
+    for name, array in affine.items():
+        if array is not None:
+            stage = Stage.given(name, real(name, array, ("d_model",)), ("d_model",))
+            if stage.shape != width:
+                raise ArrayError(f"{name} must hold {width[0]} numbers, one for each of d_model; got {stage.shape}.")
+            build.give(stage)
+    build.apply("memory", norm, build["x"], *(build[name] for name, array in affine.items() if array is not None))
+    return "memory"
