@@ -17,6 +17,7 @@ from attnviz.core.operations.activations import GELU, ReLU
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.parameters import Parameters
+from attnviz.core.seq2seq import attend_seq2seq
 from attnviz.core.settings import Settings
 from attnviz.core.stage import Stage
 from attnviz.core.torchattention import scaled_dot_product_attention
@@ -51,6 +52,7 @@ __all__ = [
     "Trace",
     "UnexpectedError",
     "attend",
+    "attend_seq2seq",
     "check",
     "compare",
     "onnx_attention",

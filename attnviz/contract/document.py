@@ -73,12 +73,13 @@ class Map(Sent):
 
 
 class Words(Sent):
-    """The words of the pass."""
+    """The words of a layer."""
 
     query: list[str]
     key: list[str]
     shared: bool  # whether queries and keys are one sentence
     unit: str  # what a token is: a word, a letter, a digit
+    sides: list[str]  # the names of the texts of queries and of keys, such as French, English; empty without names
 
 
 class LayerOfModel(Sent):
@@ -87,6 +88,8 @@ class LayerOfModel(Sent):
     attention: Name
     mask: Name  # its own mask, or that of all layers
     purpose: str  # what the layer does for its model; empty if unknown
+    title: str  # such as "French reads English"; empty if it is known by its number
+    words: Words
 
 
 class SuggestedPair(Sent):
@@ -138,7 +141,7 @@ class PassShape(Sent):
     steps: Annotated[list[Step], Meta(min_length=1)]
     nearest: dict[str, str]  # for the id of every possible step, the id of the step that this pass shows for it
     map: Map
-    words: Words
+    words: Words  # of the last layer
     layers: Annotated[list[LayerOfModel], Meta(min_length=1)]
     fractions: bool  # whether numbers are also written as fractions, because exp makes powers of a whole number
 

@@ -69,6 +69,14 @@ class Learning(Sent):
     right_shares: list[Share]  # the probability of the right answer; empty without one
 
 
+class Translation(Sent):
+    """What a checkpoint writes in another language, and what each of its words reads."""
+
+    words: list[str]  # with the one that ends it
+    rows: list[list[Share]]  # for each of them the attention weights of the words it reads
+    right: list[str]  # the right translation; empty if it is unknown
+
+
 class Training(Sent):
     """The training of a model, and the checkpoint that is shown."""
 
@@ -86,7 +94,8 @@ class Training(Sent):
     heads: list[str]  # a sentence on what each head does; empty if that was not measured
     # Texts that the checkpoint writes, from the same seeds at all checkpoints; null if the model writes none
     writes: Writes | None
-    learning: Learning | None  # null for many words, or a pass that is changed by hand
+    learning: Learning | None  # null for many words, a pass that is changed by hand, or one that translates
+    translations: list[Translation]  # of the sentence at each checkpoint, by a model that translates; else empty
 
 
 class Model(Sent):

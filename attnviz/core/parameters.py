@@ -30,7 +30,7 @@ class Origin:
     unit: str = "word"  # what a token is: a word, or a letter
     rows: tuple[int, ...] = ()  # for each token its row in the model's embedding matrix, however it is labelled
     layer_titles: tuple[str, ...] = ()  # what each layer is called, such as "French reads English"; empty if by number
-    sides: tuple[str, ...] = ()  # the names of the two texts, that of the queries first; empty where there is one
+    sides: tuple[tuple[str, str], ...] = ()  # for each layer the names of the texts of its queries and of its keys
 
 
 GIVEN = Origin()

@@ -150,8 +150,8 @@ class Trace(StageGraph):
         stages = tuple(stage.renamed(names) for stage in self.stages)
         split = [(*split_layer(axis), words) for axis, words in self.labels.items()]
         labels = {axis: words for of_layer in (0, number) for axis, of, words in split if of == of_layer}
-        titles = self.origin.layer_titles[number - 1 : number]
-        origin = replace(self.origin, layers=self.origin.layers[number - 1 : number], layer_titles=titles)
+        of_layers = ("layers", "layer_titles", "sides")
+        origin = replace(self.origin, **{name: getattr(self.origin, name)[number - 1 : number] for name in of_layers})
         layer = replace(self, stages=stages, labels=labels, origin=origin)
         return Layer(number, layer, {name: full for full, name in names.items()})
 

@@ -152,6 +152,7 @@ class TrainedModel(PickableModel):
             "heads": recorded_parts()[seed] if self.task.is_open and is_last else None,
             "writes": {"how": vars(AS_IN_MICROGPT), "texts": self._writes(seed, place)} if self.task.is_open else None,
             "learning": None,
+            "translations": [],
         }
 
     def learning(self, seed: int, rows: tuple[int, ...]) -> dict:

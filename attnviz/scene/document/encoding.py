@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
+from itertools import chain
 from typing import TypeVar
 
 import msgspec
@@ -34,12 +35,14 @@ def _named(kind: type[SentTemplate], parts: PassShape | PassParameters) -> SentT
 @cached_by_template
 def template_of(trace: Trace) -> SentShape:
     """The template of a trace: everything except its numbers."""
-    steps, scores = steps_of(trace), trace.layers[0].trace.axes("scores")
-    query, key = (next(axis.labels for axis in scores if axis.name == name) for name in ("query", "key"))
-    is_shared = query == key and "context" not in trace
+    steps = steps_of(trace)
     layers = [
         LayerOfModel(
-            attention=each.names["attention"], mask=each.names["mask"], purpose=" ".join(each.trace.origin.layers)
+            attention=each.names["attention"],
+            mask=each.names["mask"],
+            purpose=" ".join(each.trace.origin.layers),
+            title=" ".join(each.trace.origin.layer_titles),
+            words=_words_of(each.trace),
         )
         for each in trace.layers
     ]
@@ -50,10 +53,23 @@ def template_of(trace: Trace) -> SentShape:
             steps=[step_data(trace, step) for step in steps],
             nearest=nearest(trace),
             map=map_of(trace, steps),
-            words=Words(query=query, key=key, shared=is_shared, unit=trace.origin.unit),
+            words=layers[-1].words,
             layers=layers,
             fractions=any(isinstance(each.operation, Scale) and each.operation.base for each in trace.stages),
         ),
+    )
+
+
+def _words_of(trace: Trace) -> Words:
+    """The words of a pass of one layer."""
+    query, key = (axis.labels for axis in trace.axes("scores")[-2:])
+    is_shared = query == key and "context" not in trace
+    return Words(
+        query=query,
+        key=key,
+        shared=is_shared,
+        unit=trace.origin.unit,
+        sides=list(chain(*trace.origin.sides)),
     )
 
 

@@ -345,12 +345,13 @@ export interface Map {
   arrows: Array<[string, string]>;
 }
 
-/** The words of the pass. */
+/** The words of a layer. */
 export interface Words {
   query: Array<string>;
   key: Array<string>;
   shared: boolean;
   unit: string;
+  sides: Array<string>;
 }
 
 /** A lesson in the list of lessons. */
@@ -533,6 +534,8 @@ export interface LayerOfModel {
   attention: string;
   mask: string;
   purpose: string;
+  title: string;
+  words: Words;
 }
 
 /** A second pass, A, compared with this one, B; its own document has no second pass. */
@@ -811,6 +814,7 @@ export interface Training {
   heads: Array<string>;
   writes: Writes | null;
   learning: Learning | null;
+  translations: Array<Translation>;
 }
 
 /** The parameters of sampling a token. */
@@ -1017,6 +1021,13 @@ export interface Learning {
   shares: Array<number>;
   right: string | null;
   rightShares: Array<number>;
+}
+
+/** What a checkpoint writes in another language, and what each of its words reads. */
+export interface Translation {
+  words: Array<string>;
+  rows: Array<Array<number>>;
+  right: Array<string>;
 }
 
 /** What writes to the residual stream: a head, an MLP, the embedding. */
