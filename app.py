@@ -19,6 +19,7 @@ if __name__ == "__main__":
                 st.Page("pages/your_own_numbers.py", title="Your own numbers", icon=":material/compare_arrows:"),
             ],
             "More": [
+                st.Page("pages/translator.py", title="Translator", icon=":material/translate:"),
                 st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
                 st.Page("pages/by_hand.py", title="Built by hand", icon=":material/construction:"),
                 st.Page("pages/what_attention_says.py", title="What attention doesn't say", icon=":material/rule:"),

@@ -13,8 +13,10 @@ from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.parameters import Origin
+from attnviz.core.seq2seq import attend_seq2seq
 from attnviz.core.settings import FREE_OPTIONS
 from attnviz.examples import EXAMPLES
+from attnviz.models import MODELS as CHOICES
 
 random = np.random.default_rng(5)
 HEADS = {name: random.standard_normal((2, 3, 4)) for name in ("w_q", "w_k", "w_v")}
@@ -238,6 +240,47 @@ MODERN = {
         *(modern.standard_normal((n, 3, 2)) for n in (4, 2, 2)), softcap=2.0, sinks=np.ones(4)
     ),
 }
+two = np.random.default_rng(51)
+
+
+def two_texts(n_encoder, norm, *, named=False, **kept):
+    """A pass of an encoder and a decoder, each layer with an MLP but for the decoder's self-attention."""
+    made = [replace(layer(2, 2, 2), **{name: two.standard_normal(each.shape) for name, each in MLP.items()})]
+    source, target = ((two.standard_normal((n, 4)), "a model's") for n in (3, 5))
+    places = [(two.standard_normal((n, 4)), "a model's") for n in (3, 5)]
+    read, written = input_stages(source, places[0], context=True), input_stages(target, places[1])
+    trace = attend_seq2seq(
+        read["context"].value,
+        written["x"].value,
+        encoder=made * n_encoder,
+        decoder=[(layer(1), made[0])],
+        norm=norm,
+        memory_norm=norm is not None,
+        **kept,
+    )
+    trace = trace.beginning_with([*read.values(), *written.values()])
+    if not named:
+        return trace
+    french, english = ("<begin>", "le", "chat", "noir", "the"), ("the", "black", "cat")
+    layers = range(1, n_encoder + 1)
+    read_first = {f"{axis}_{n}": english for n in layers for axis in ("query", "key", "token")}
+    labels = {"token": french, "query": french, "key": french, "context_token": english, "answer": ANSWERS}
+    return trace.labelled(**labels, **read_first, **{f"key_{n_encoder + 2}": english})
+
+
+TWO_TEXTS = {
+    "an encoder and a decoder": two_texts(
+        2, LayerNorm(), named=True, w_u=two.standard_normal((4, 3)), g_memory=np.ones(4), b_memory=np.ones(4)
+    ),
+    "an encoder and a decoder, bare": two_texts(1, None),
+    "an encoder and a decoder, masked": two_texts(
+        1, RMSNorm(), source_mask=CAUSAL[:3, :3], cross_mask=np.tri(5, 3, dtype=bool), w_u=two.standard_normal((4, 1))
+    ),
+    "a translator": CHOICES["translator"].at(0).trace("the black cat sleeps"),
+    "a translator, nothing written": CHOICES["translator"].at(0).trace("the cow sleeps", ""),
+}
+"""Passes of two texts."""
+
 ALL_SET = {name: option.allowed[-1] for name, option in FREE_OPTIONS.items() if name not in ("d_model", "seed")}
 ALL_SET["initialiser"] = list(INITIALISERS)[-1]  # whole numbers have three or four words
 ALL_SET["sharing"] = "all"  # with keys from a latent there is no QK-norm
@@ -296,4 +339,5 @@ TRACES = {
     **LAYERS,
     **BLOCKS,
     **MODERN,
+    **TWO_TEXTS,
 }

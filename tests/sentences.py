@@ -24,8 +24,9 @@ def steps_with_layers(trace):
     """The steps of a trace as they are declared, each with the layer that it is about."""
     for layer in trace.layers:
         for step in STEPS:
-            wanted = layer.number if step in LAYER else 1 if step in ENTERING else trace.n_layers
-            if layer.number == wanted and step.is_in(layer.trace):
+            begins = layer.number == 1 or (trace.has_encoder and layer.names["x"] == "x")
+            wanted = step in LAYER or (begins if step in ENTERING else layer.number == trace.n_layers)
+            if wanted and step.is_in(layer.trace):
                 yield step, layer
 
 
@@ -160,7 +161,9 @@ class Cell:
         if slot in ("row", "column"):
             at = {"row": -2, "column": -1}[slot]
             return self.axes[at].labels[self.index[at]]
-        everywhere = [axis for stage in self.trace.stages for axis in self.trace.axes(stage.name)]
+        of_layer = [name for own, name in self.layer.names.items() if own in ("q", "k")]  # words may differ by layer
+        names = [*of_layer, *(stage.name for stage in self.trace.stages)]
+        everywhere = [axis for name in names for axis in self.trace.axes(name)]
         named = [a for a in everywhere if a.name == slot and len(a.coordinates) == 1]
         along = [a for a in everywhere if [name for name, _ in a.coordinates] == [slot]]
         own = [axis for axis in self.axes if axis in named or axis in along]

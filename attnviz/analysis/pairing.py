@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 
 import numpy as np
 
 from attnviz.core.arrays import ROUNDING
+from attnviz.core.graph import ancestors
 from attnviz.core.selection import Axis, Selection
+from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.core.trace import Trace
 
 _WORDS = ("query", "key", "answer")
@@ -38,20 +41,18 @@ class StagePair:
 class Pairing:
     """Two passes, A and B, compared."""
 
-    # for B's places along "query", "key" and "answer" the matching places of A
+    # for B's places along "query", "key" and "answer" the matching places of A; of a layer with words of its own also
+    # along "key_3", and of a text that is read along "context token"
     places: Mapping[str, tuple[int | None, ...]]
     stages: Mapping[str, StagePair]  # b's stages in order, then those that only A has
-
-    @property
-    def first(self) -> StagePair | None:
-        """The first stage that differs."""
-        return next((stage for stage in self.stages.values() if not stage.is_same), None)
+    first: StagePair | None  # the first stage that differs
 
 
 def pairing(a: Trace, b: Trace) -> Pairing:
     """Compare pass B with pass A: words are matched by label, other places by index.
 
-    A replaced word is matched with its replacement.
+    A replaced word is matched with its replacement. Where one text is written from another, words are matched in order
+    first; of what differs the first is that which made the rest differ.
 
     >>> from attnviz import Settings, trace_of
     >>> found = pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", mask="causal")))
@@ -63,9 +64,45 @@ def pairing(a: Trace, b: Trace) -> Pairing:
         stage.name: StagePair(stage.name, other="B has no such stage") for stage in a.stages if stage.name not in b
     }
     places = {
-        name: _matching_places(name, a.labels.get(name, ()), b.labels[name]) for name in b.labels if name in _WORDS
+        name: _matching_places(name, a.labels.get(name, ()), words, in_order=_both_write(a, b))
+        for name, words in b.labels.items()
+        if words != b.labels.get(_usual(name))
     }
-    return Pairing(places, stages | alone)
+    found = stages | alone
+    first = next((stage for stage in found.values() if not stage.is_same), None)
+    return Pairing(places, found, _first_to_differ(a, b, found) if first and _both_write(a, b) else first)
+
+
+def _first_to_differ(a: Trace, b: Trace, found: Mapping[str, StagePair]) -> StagePair:
+    """Of two texts that are written the stage with which the difference began: what was read comes first, then word
+    after word, as each depends on those before it.
+    """
+    read = {stage.name for stage in ancestors(b.stages, "memory")}
+    differing = [stage for stage in found.values() if not stage.is_same]
+    return min(differing, key=lambda stage: -2 if stage.name in read else _first_row(a, b, stage))
+
+
+def _first_row(a: Trace, b: Trace, pair: StagePair) -> int:
+    """The first word written at which a stage differs; -1 if it is of no word, or can't be matched."""
+    axes = [] if pair.other else [nth for nth, axis in enumerate(b.axes(pair.name)) if axis.labels == b.labels["query"]]
+    if not axes:
+        return -1
+    first, second, places = _matched_arrays(a, b, pair.name)
+    with np.errstate(invalid="ignore"):  # of hidden keys
+        cells = np.argwhere(~(np.abs(second - first) <= pair.tolerance) & (first != second))
+    return int(np.max([np.array(places[axis])[cells[:, axis]] for axis in axes], axis=0).min())
+
+
+def _both_write(a: Trace, b: Trace) -> bool:
+    """Whether both write a text from what an encoder read, word after word."""
+    return all("memory" in each and "query" in each.labels for each in (a, b))
+
+
+def _usual(axis: str) -> str:
+    """The axis along which a selection has the places of another: of "token_1" those of "query_1"; "" if its own."""
+    name, layer = split_layer(axis)
+    role = Axis.of(name, 1, n_heads=1).coordinates[0][0]
+    return "" if name == role else name_in_layer(role, layer)
 
 
 def furthest(a: Trace, b: Trace, layer: int = 0) -> Selection | None:
@@ -92,18 +129,41 @@ def row_differs(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
     if name not in a or _stage(a, b, name).other:
         return True
     first, second, places = _matched_arrays(a, b, name)
-    rows = [place for place, query in enumerate(places[1]) if query == selection.query]
+    head, asked, _ = (axis.place(selection) for axis in b.axes(name))
+    rows = [place for place, query in enumerate(places[1]) if query == asked]
     tolerance = _stage(a, b, name).tolerance
-    return bool((np.abs(second - first)[selection.head, rows] > tolerance).any()) or not rows
+    return bool((np.abs(second - first)[head, rows] > tolerance).any()) or not rows
 
 
-def _matching_places(role: str, of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
+def _matching_places(role: str, of_a: Sequence[str], of_b: Sequence[str], *, in_order: bool) -> tuple[int | None, ...]:
     """For each word the index of the same word in the other pass; a replaced word takes its replacement's."""
+    if in_order and role != "answer":
+        return _aligned(*([label.partition(" (")[0] for label in labels] for labels in (of_a, of_b)))
     named = {label: place for place, label in enumerate(of_a)}
     places = [named.get(label) for label in of_b]
     stay = [place for place, one in enumerate(places) if one is not None]
     is_replaced = role != "answer" and len(of_a) == len(of_b) and stay and all(places[each] == each for each in stay)
     return tuple(range(len(of_b))) if is_replaced else tuple(places)
+
+
+def _aligned(of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
+    """For each word the index of the same word, the longest common runs first; then of what stands in its place."""
+    runs = SequenceMatcher(None, of_a, of_b, autojunk=False).get_opcodes()
+    places: dict[int, int] = {}
+    for kind, begin, end, start, stop in runs:
+        if kind == "equal":
+            places |= zip(range(start, stop), range(begin, end), strict=True)
+    moved = ((b, a) for b, word in enumerate(of_b) for a, other in enumerate(of_a) if word == other)
+    replaced = (
+        pair
+        for kind, begin, end, start, stop in runs
+        if kind == "replace" and end - begin == stop - start
+        for pair in zip(range(start, stop), range(begin, end), strict=True)
+    )
+    for place, there in (*moved, *replaced):
+        if place not in places and there not in places.values():
+            places[place] = there
+    return tuple(places.get(place) for place in range(len(of_b)))
 
 
 def _stage(a: Trace, b: Trace, name: str) -> StagePair:
@@ -119,7 +179,8 @@ def _stage(a: Trace, b: Trace, name: str) -> StagePair:
 
 def _matched_arrays(a: Trace, b: Trace, name: str) -> tuple[np.ndarray, np.ndarray, list[list[int]]]:
     """A stage's numbers in both passes, matched, and the indices of B along each axis."""
-    matched = [_matched(*pair) for pair in zip(a.axes(name), b.axes(name), strict=True)]
+    in_order = _both_write(a, b)
+    matched = [_matched(*pair, in_order=in_order) for pair in zip(a.axes(name), b.axes(name), strict=True)]
     of_a, of_b = ([pair[side] for pair in matched] for side in (0, 1))
     first, second = (
         np.asarray(each[name].value, dtype=np.float64)[np.ix_(*places)] for each, places in ((a, of_a), (b, of_b))
@@ -142,11 +203,11 @@ def _is_alike(one: Axis, other: Axis) -> bool:
     return one.coordinates[0][0] in _WORDS or (one.length, one.coordinates) == (other.length, other.coordinates)
 
 
-def _matched(one: Axis, other: Axis) -> tuple[list[int], list[int]]:
+def _matched(one: Axis, other: Axis, *, in_order: bool) -> tuple[list[int], list[int]]:
     """The matched indices of two axes."""
     if one.coordinates[0][0] not in _WORDS:
         return list(range(one.length)), list(range(other.length))
-    places = _matching_places(one.coordinates[0][0], one.labels, other.labels)
+    places = _matching_places(one.coordinates[0][0], one.labels, other.labels, in_order=in_order)
     pairs = [(first, second) for second, first in enumerate(places) if first is not None]
     return [first for first, _ in pairs], [second for _, second in pairs]
 

@@ -14,22 +14,35 @@ from attnviz.core.trace import Layer, Trace
 def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
     """The multiplications in all matrix products of a pass over its first tokens.
 
+    With a cache, those for the last of them alone: keys and values of the others are kept, and so is all that is made
+    from another text.
+
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["microgpt"].at(0).trace("ab")
     >>> multiplications(trace, 3, is_cached=False), multiplications(trace, 3, is_cached=True)
     (10800, 3600)
     """
     rows = 1 if is_cached else n_tokens
-    total = 0
+    total = rows * math.prod(trace["w_u"].shape) if "w_u" in trace else 0
+    first = writing(trace)[0].number
     for layer in trace.layers:
-        stages = layer.trace
-        for name in ("q", "k", "v"):
-            heads, d_model, width = stages[f"w_{name}"].shape
-            total += rows * heads * d_model * width
-        heads, _, width = stages["k"].shape
-        total += rows * heads * n_tokens * (width + stages["v"].shape[-1])  # scores, and what the heads collect
-        total += rows * sum(math.prod(stages[name].shape) for name in ("w_o", "w_hidden", "w_mlp") if name in stages)
-    return total + (rows * math.prod(trace["w_u"].shape) if "w_u" in trace else 0)
+        stages, is_encoder = layer.trace, layer.number < first
+        if is_encoder and is_cached:
+            continue
+        heads, n_read, width = stages["k"].shape
+        is_of_other = is_encoder or "context" in stages
+        n_queries, n_keys = n_read if is_encoder else rows, n_read if is_of_other else n_tokens
+        n_made = n_read * (not is_cached) if is_of_other else rows  # keys and values that aren't kept
+        for name, n in (("q", n_queries), ("k", n_made), ("v", n_made)):
+            total += n * math.prod(stages[f"w_{name}"].shape)
+        total += n_queries * heads * n_keys * (width + stages["v"].shape[-1])  # scores, and what the heads collect
+        total += n_queries * sum(math.prod(stages[n].shape) for n in ("w_o", "w_hidden", "w_mlp") if n in stages)
+    return total
+
+
+def writing(trace: Trace) -> tuple[Layer, ...]:
+    """The layers on the stream that leads to the logits, from that which `x` enters on: all but those of an encoder."""
+    return trace.layers[next(n for n, layer in enumerate(trace.layers) if layer.names["x"] == "x") :]
 
 
 class Part(NamedTuple):
@@ -52,14 +65,14 @@ def parts(trace: Trace, token: int) -> tuple[Part, ...]:
     >>> bool(np.abs(sum(part.values for part in found) - trace["logits"].value[3]).max() < 1e-12)
     True
     """
-    w_u, first = trace["w_u"].value, trace.layers[0].names["x"]
-    entered = Part("entered", first, 0, trace[first].value[token] @ w_u)
-    return (entered, *(part for layer in trace.layers for part in _written(layer, token, w_u)))
+    w_u = trace["w_u"].value
+    entered = Part("entered", "x", 0, trace["x"].value[token] @ w_u)
+    return (entered, *(part for layer in writing(trace) for part in _written(layer, token, w_u)))
 
 
 def has_residual_stream(trace: Trace) -> bool:
-    """Whether each layer adds to what entered it, and no number is set by hand where it does."""
-    return "logits" in trace and all(_adds(layer) for layer in trace.layers)
+    """Whether each layer on the way to the logits adds to what entered it, with no number set by hand where it does."""
+    return "logits" in trace and all(map(_adds, writing(trace)))
 
 
 _ADDED = ("contributions", "concat", "output", "residual", "mlp", "mlp_residual", "logits")

@@ -20,7 +20,8 @@ from attnviz.contract.lesson import Choose, Fill, Gaps, LessonRuns, Pick, Questi
 from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.steps import entry, full_title
+from attnviz.explain.steps import entry, full_title, layer_name
+from attnviz.explain.texts import answering
 from attnviz.lessons.cell_reference import LessonError, Passes, Reference, quoted_name
 from attnviz.lessons.lesson import LESSONS, MomentSource, moment_data
 from attnviz.lessons.lesson import moment as lesson_moment
@@ -97,18 +98,18 @@ def _prompt(kind: str, trace: Trace, stage: Stage, index: tuple[int, ...]) -> st
     labels = {axis.name: axis.label(position) for axis, position in zip(axes, index, strict=True)}
     base, layer = split_layer(stage.name)
     head = [labels["head"]] if len(axes[0].labels) > 1 and axes[0].name == "head" else []
-    inside = "".join(f", in {each}" for each in (*head, *([f"layer {layer}"] if layer else [])))
+    inside = "".join(f", in {each}" for each in (*head, *([layer_name(trace, layer)] if layer else [])))
     if kind == "share" and "key" in labels:
         return f"What share of its attention does “{labels['query']}” give to “{labels['key']}”{inside}?"
     if kind == "word":
         one = entry(stage.name).one or entry(stage.name).title.lower()
         most = "look at most" if base == "attention" else f"have the largest {one} with"
-        return f"Which {trace.origin.unit} does “{labels['query']}” {most}{inside}?"
+        return f"Which {answering(trace.layers[layer - 1].trace)} does “{labels['query']}” {most}{inside}?"
     cell = Reference("B", trace, stage, index)
     names = [quoted_name(cell, axis, position) for axis, position in enumerate(index) if stage.shape[axis] > 1]
     where = f" at {', '.join(names)}" if names else ""
     what = "What probability stands" if kind == "share" else "Which number stands"
-    return f"{what} in {full_title(stage.name)}{where}?"
+    return f"{what} in {full_title(stage.name, trace)}{where}?"
 
 
 class _Asking(msgspec.Struct):

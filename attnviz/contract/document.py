@@ -116,7 +116,8 @@ class Pairing(Sent):
     between: list[tuple[NonEmpty, NonEmpty, NonEmpty]]  # the settings that differ: each with its value in A and in B
     parted: NonEmpty  # where they first differ, in one sentence
     first: Name | None  # the first stage that differs, if its numbers can be compared
-    # For each index of B along queries, keys and answers, the index of its counterpart in A
+    # For each index of B along queries, keys and answers, the index of its counterpart in A; of a layer with words of
+    # its own also along "key_3", say, and of a text that is read along "context token"
     places: dict[str, list[Place | None]]
     stages: dict[str, StageDistance]  # how far apart the numbers of each stage are, in words and as numbers
     at: list[Place]  # the cell of that stage with the largest difference

@@ -162,3 +162,4 @@ class Next(Sent):
     parts: Writers | None
     names: Names | None  # texts that the model writes, if requested
     kept: list[Kept]  # for each token, what a KV cache saves; empty if a token sees a later one
+    right: list[str]  # of a translation the right one that comes nearest to what is written; empty if it is unknown

@@ -88,10 +88,13 @@ class Axis:
     coordinates: tuple[tuple[str, int], ...]
 
     @classmethod
-    def of(cls, name: str, length: int, *, n_heads: int, words: Sequence[str] | None = None) -> Axis:
-        """The axis of that name."""
+    def of(
+        cls, name: str, length: int, *, n_heads: int, words: Sequence[str] | None = None, asks: bool = False
+    ) -> Axis:
+        """The axis of that name. `asks`: the tokens of the context have queries, so they are selected as these are."""
         inner = name.removeprefix(_HEADS)
-        coordinates: tuple[tuple[str, int], ...] = ((_COORDINATES[inner], n_heads if name == "group" else length),)
+        coordinate = "query" if asks and name == "context token" else _COORDINATES[inner]
+        coordinates: tuple[tuple[str, int], ...] = ((coordinate, n_heads if name == "group" else length),)
         if inner != name:
             coordinates = (("head", n_heads), (_COORDINATES[inner], length // n_heads))
         numbers = (f"{f'{name} ' * (name in ('head', 'group'))}{place + 1}" for place in range(length))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -82,24 +83,37 @@ def attend_seq2seq(
     Examples
     --------
     >>> import numpy as np
+    >>> from attnviz import Parameters, attend_seq2seq
     >>> eye = np.eye(2)
     >>> each = Parameters(w_o=eye)
     >>> trace = attend_seq2seq(eye, eye[:1], encoder=[each], decoder=[(each, each)], norm="rmsnorm")
-    >>> trace["attention_1"].shape, trace["attention_2"].shape, trace["attention_3"].shape
-    ((1, 2, 2), (1, 1, 1), (1, 1, 2))
+    >>> [trace[f"attention_{layer}"].shape for layer in (1, 2, 3)]
+    [(1, 2, 2), (1, 1, 1), (1, 1, 2)]
     >>> trace["k_3"].inputs
     ('memory',)
+
+    Words stand along the axes of all layers, or of single ones:
+
+    >>> english, french = ["cat", "sleeps"], ["chat"]
+    >>> labelled = trace.labelled(query=french, key=french, query_1=english, key_1=english, key_3=english)
+    >>> labelled.name_of(labelled["attention_3"].cell((0, 0, 1)))
+    'attention_3[head 1, chat, sleeps]'
     """
     norm, activation = by_name("norm", norm, NORMS), by_name("activation", activation, ACTIVATIONS)
-    if not encoder or not decoder:
-        raise ArrayError(
-            f"An encoder and a decoder have at least one layer each; got {len(encoder)} and {len(decoder)}."
-        )
+    affine = {"g_memory": g_memory, "b_memory": b_memory}
+    _check_layers(encoder, decoder)
     if memory_norm and norm is None:
         raise ArrayError("memory_norm is the same kind of norm as the others; got no norm. Give one, or switch it off.")
+    for name, given in affine.items():
+        if given is not None and not memory_norm:
+            raise ArrayError(f"{name} belongs to the norm of the encoder's output; got memory_norm=False.")
     build = Builder()
-    build.give(Stage.given("context", real("context", source, ("tokens", "d_model")), ("context token", "d_model")))
-    build.give(Stage.given("x", real("x", target, ("tokens", "d_model")), ("token", "d_model")))
+    build.give(Stage.given("context", real("source", source, ("tokens", "d_model")), ("context token", "d_model")))
+    build.give(Stage.given("x", real("target", target, ("tokens", "d_model")), ("token", "d_model")))
+    n_read, n_written = len(build.stages["context"].value), len(build.stages["x"].value)
+    _check_mask("source_mask", source_mask, (n_read, n_read))
+    _check_mask("target_mask", target_mask, (n_written, n_written))
+    _check_mask("cross_mask", cross_mask, (n_written, n_read))
     number = 0
 
     def add(parameters: Parameters, mask: np.ndarray | None, x: str, context: str | None = None) -> str:
@@ -126,8 +140,8 @@ def attend_seq2seq(
     for each in encoder:
         read = add(each, source_mask, read)
     if memory_norm and norm is not None:
-        read = _normed(build, read, norm, {"g_memory": g_memory, "b_memory": b_memory})
-    written, n_written = "x", len(build.stages["x"].value)
+        read = _normed(build, read, norm, affine)
+    written = "x"
     for own, cross in decoder:
         written = add(own, np.tri(n_written, dtype=bool) if target_mask is None else target_mask, written)
         written = add(cross, cross_mask, written, read)
@@ -135,6 +149,27 @@ def attend_seq2seq(
         build.begin_layer(0, written)
         unembed(build, w_u)
     return Trace(tuple(build.stages.values()), {})
+
+
+def _check_layers(encoder: Sequence, decoder: Sequence) -> None:
+    """Raise ArrayError unless an encoder has parameters for each layer, and a decoder a pair of them."""
+    layers, pairs = (tuple(each) if isinstance(each, Sequence) else () for each in (encoder, decoder))
+    are_pairs = all(isinstance(each, Sequence) and len(each) == 2 for each in pairs)
+    if layers and pairs and are_pairs and all(isinstance(each, Parameters) for each in chain(layers, *pairs)):
+        return
+    one, other = ([type(each).__name__ for each in came] for came in (layers, pairs))
+    raise ArrayError(
+        "An encoder is a list with the Parameters of each layer, at least one, and a decoder a list with a pair for "
+        f"each, of self-attention and cross-attention; got {one} and {other}."
+    )
+
+
+def _check_mask(name: str, mask: np.ndarray | None, shape: tuple[int, int]) -> None:
+    """Raise ArrayError unless a mask is for these queries and keys."""
+    if mask is not None and np.shape(mask)[-2:] != shape:
+        raise ArrayError(
+            f"{name} must have the shape (queries, keys) = {shape}, or that for each head; got {np.shape(mask)}."
+        )
 
 
 def _normed(build: Builder, output: str, norm: Norm, affine: dict[str, np.ndarray | None]) -> str:

@@ -105,7 +105,8 @@ class Trace(StageGraph):
     def __repr__(self) -> str:
         given = ", ".join(f"{stage.name} {stage.shape}" for stage in self if stage.is_given)
         computed = ", ".join(f"{stage.name} {stage.shape}" for stage in self if not stage.is_given)
-        heads, queries, keys = next(stage.shape for stage in self if split_layer(stage.name)[0] == "attention")
+        attention = next(stage for stage in reversed(self.stages) if split_layer(stage.name)[0] == "attention")
+        heads, queries, keys = attention.shape
         size = f"layers: {self.n_layers}, heads: {heads}, queries: {queries}, keys: {keys}"
         return f"Trace: {len(self)} stages, {size}\ngiven: {given}\ncomputed: {computed}"
 
@@ -134,12 +135,17 @@ class Trace(StageGraph):
         return {stage.name: stage.name for stage in self.stages}
 
     def layer_of(self, name: str) -> Layer:
-        """The layer of a stage; of one without a number that of what it is computed from, else the last that has it."""
+        """The layer of a stage; of one without a number that of what it is computed from, else the last that has it.
+
+        The embeddings and positions of the text that an encoder reads belong to its first layer.
+        """
         base, number = split_layer(name)
         if self.n_layers == 1 or not number:
             number = max([split_layer(each)[1] for each in self[name].inputs], default=0)
         if number and self.n_layers > 1:
             return self.layers[number - 1]
+        if self.has_encoder:
+            base = base.removeprefix("context_")
         having = [layer for layer in reversed(self.layers) if layer.names.get(base) == name]
         return having[0] if having else next(layer for layer in self.layers if name in layer.names.values())
 
@@ -167,6 +173,12 @@ class Trace(StageGraph):
         layer = split_layer(name)[1]
         return self.labels.get(name_in_layer(axis, layer)) or self.labels.get(axis)
 
+    @cached_property
+    def has_encoder(self) -> bool:
+        """Whether its first layers are an encoder: their queries are made of the context."""
+        queries = (stage for stage in self.stages if stage.axes[:2] == ("head", "query") and stage.inputs)
+        return any(self[stage.inputs[0]].axes[0] == "context token" for stage in queries)
+
     @property
     @cached_by_template
     def _axes(self) -> dict[str, tuple[Axis, ...]]:
@@ -176,7 +188,13 @@ class Trace(StageGraph):
                 n_heads.setdefault(split_layer(stage.name)[1], stage.shape[0])
         return {
             stage.name: tuple(
-                Axis.of(name, n, n_heads=n_heads.get(split_layer(stage.name)[1], 1), words=self.words(stage.name, name))
+                Axis.of(
+                    name,
+                    n,
+                    n_heads=n_heads.get(split_layer(stage.name)[1], 1),
+                    words=self.words(stage.name, name),
+                    asks=self.has_encoder,
+                )
                 for name, n in zip(stage.axes, stage.shape, strict=True)
             )
             for stage in self.stages

@@ -119,9 +119,14 @@ class StageGraph:
         Raises
         ------
         ArrayError
-            If it doesn't fit the trace.
+            If it doesn't fit the trace, or layers read texts of unlike lengths.
         """
-        scores = next(stage for stage in self if split_layer(stage.name)[0] == "scores")
+        scores, *others = (stage for stage in self if split_layer(stage.name)[0] == "scores")
+        if any(each.shape[1:] != scores.shape[1:] for each in others):
+            raise ArrayError(
+                "A mask for all layers needs as many queries and keys in each; got "
+                f"{[each.shape[1:] for each in (scores, *others)]}. Set cells of mask_1 and so on, by with_changes."
+            )
         axes = scores.axes[-visible.ndim :]
         numbers, source = mask_numbers(visible, *scores.shape), Source(recipe)
 

@@ -12,6 +12,7 @@ from attnviz.core.operations.softmax import Softmax
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Stage, Trace
 from attnviz.explain.steps import AXES, entry, full_title
+from attnviz.explain.texts import crosses, sides
 from attnviz.explain.wording import length, precise
 
 SATURATED = 0.99  # a row of a softmax with a larger number than this hardly moves
@@ -25,7 +26,7 @@ def caption(before: Trace, after: Trace, name: str) -> str:
     >>> caption(before, before.with_change("attention", (0, 2, 1), 1.0), "output")
     'Output: only the row of “sat” changed, by 0.43 at most.'
     """
-    stage, title = after[name], full_title(name)
+    stage, title = after[name], full_title(name, after)
     with np.errstate(over="ignore"):  # the difference of two floats may overflow
         moved = np.abs(difference(before, after, name))
     furthest = np.unravel_index(moved.argmax(), moved.shape)
@@ -49,7 +50,8 @@ def _seen(trace: Trace, name: str, cell: tuple[int, ...]) -> str:
     """The key that a query now sees, or no longer sees."""
     *head, query, key = trace.names_at(name, cell)
     sees = "can no longer see" if _hides(trace[name])[cell] else "can see"
-    return f"“{query}” {sees} “{key}”{''.join(f' in {each}' for each in head)}"
+    after = "What comes after " * crosses(trace.layer_of(name).trace)
+    return f"{after}“{query}” {sees} “{key}”{''.join(f' in {each}' for each in head)}"
 
 
 def _stayed(n_still: int, n_rows: int) -> str:
@@ -65,7 +67,9 @@ def described(trace: Trace, change: Change) -> str:
         axes = zip(trace.axes(change.stage), change.index, strict=False)
         named = [(axis.name, axis.label(place)) for axis, place in axes if place is not None]
         words = ", ".join(f"{'neuron ' * (axis == 'neuron')}{label}" for axis, label in named)
-        return f"{full_title(change.stage)}{' of ' * bool(words)}{words}, all of them = {_signed(change.value)}"
+        title = full_title(change.stage, trace)
+        joined = f"{', ' if title.endswith('”') else ' of '}{words}" if words else ""
+        return f"{title}{joined}, all of them = {_signed(change.value)}"
     return f"{trace.name_of(stage.cell(change.index))} = {_signed(change.value)}"
 
 
@@ -136,7 +140,8 @@ def _word(trace: Trace, stage: Stage, gradients: Mapping[str, np.ndarray]) -> tu
     relative = [length(row / unit) for row in rows]  # the lengths themselves may overflow
     steepest = int(np.argmax(relative))
     word = trace.axes(stage.name)[-2].label(steepest)
-    return unit * relative[steepest], f"the {axis.replace('token', trace.origin.unit)} “{word}”"
+    called = axis.replace("context", sides(trace)[1] or "context").replace("token", trace.origin.unit)
+    return unit * relative[steepest], f"the {called} “{word}”"
 
 
 def _hides(stage: Stage) -> np.ndarray:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from attnviz.analysis.flips import BELOW, TRIAL_SIZES, Flip, StageFlip
 from attnviz.analysis.row_ranking import RowRanking
 from attnviz.core.graph import ancestors
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
-from attnviz.explain.steps import entry, full_title
+from attnviz.explain.steps import entry, full_title, layer_name
+from attnviz.explain.texts import crosses
 from attnviz.explain.wording import percent
 
 # what replaces the headline and the list if the search raised an error
@@ -42,7 +44,7 @@ def sentences(trace: Trace, contest: RowRanking, stage_flips: Sequence[StageFlip
     for each in stage_flips:
         first = next((name for name, (one, *_) in groups.items() if _is_same(trace, one, each)), each.stage)
         groups.setdefault(first, []).append(each)
-    return [(one, " ".join([sentence(trace, contest, one), *_same(others)])) for one, *others in groups.values()]
+    return [(one, " ".join([sentence(trace, contest, one), *_same(trace, others)])) for one, *others in groups.values()]
 
 
 def _is_same(trace: Trace, one: StageFlip, other: StageFlip) -> bool:
@@ -59,8 +61,8 @@ def _is_same(trace: Trace, one: StageFlip, other: StageFlip) -> bool:
     return is_same_cell and math.isclose(*changes, rel_tol=0, abs_tol=2 * apart)
 
 
-def _same(others: Sequence[StageFlip]) -> list[str]:
-    names = [full_title(each.stage) for each in others]
+def _same(trace: Trace, others: Sequence[StageFlip]) -> list[str]:
+    names = [full_title(each.stage, trace) for each in others]
     return [f"The same change does it in {' and in '.join(names)}."] if names else []
 
 
@@ -76,7 +78,7 @@ def sentence(trace: Trace, contest: RowRanking, stage_flip: StageFlip) -> str:
     >>> sentence(trace, contest, scores)
     'scores[head 1, tired, animal] from 56.71 to 30.15 turns the answer to “horse”; at 30.16 “animal” stays ahead.'
     """
-    title = full_title(stage_flip.stage)
+    title = full_title(stage_flip.stage, trace)
     if stage_flip.flip:
         return _turning(trace, contest, stage_flip.flip)
     if stage_flip.is_unconfirmed:
@@ -95,7 +97,11 @@ def _turning(trace: Trace, contest: RowRanking, flip: Flip) -> str:
     if trace[flip.cell.stage].value.dtype == bool:
         *head, query, key = trace.names_at(flip.cell.stage, flip.cell.index)
         act = "Showing" if flip.turns else "Hiding"
-        return f"{act} “{key}” {'to' if flip.turns else 'from'} “{query}”{''.join(f' in {n}' for n in head)} {turns}."
+        layer = split_layer(flip.cell.stage)[1]
+        places = [*head, *([layer_name(trace, layer)] if layer else [])]
+        sight = "to" if flip.turns else "from"
+        sight += " what comes after" * crosses(trace.layer_of(flip.cell.stage).trace)
+        return f"{act} “{key}” {sight} “{query}”{''.join(f' in {n}' for n in places)} {turns}."
     if flip.between == "sharp":
         near = f"{flip.turns:.6g}".replace("e+", "e").replace("-", "−")
         return f"{trace.name_of(flip.cell)} {turns} near {near}: no short number stands on either side."
@@ -128,4 +134,5 @@ def _label(trace: Trace, contest: RowRanking, place: int) -> str:
 
 def _where(trace: Trace, contest: RowRanking) -> str:
     *head, query = trace.names_at(contest.stage, contest.row)
-    return f"For “{query}”{''.join(f' in {each}' for each in head)}"
+    begins = "After" if crosses(trace.layer_of(contest.stage).trace) else "For"
+    return f"{begins} “{query}”{''.join(f' in {each}' for each in head)}"

@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from attnviz.contract.stages import Band, Matrix, Source
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.stage import Stage, split_layer
-from attnviz.core.trace import Trace
+from attnviz.core.trace import Layer, Trace
 from attnviz.explain.step import ShownStep
-from attnviz.explain.steps import BAND_TEXTS, ENTERING, entry, stories_of, symbol
+from attnviz.explain.steps import BAND_TEXTS, ENTERING, base_id, entry, stories_of, symbol, title_in
 from attnviz.explain.steps.scaling import is_unscaled, scale_in_words
 from attnviz.explain.steps.tokens import TOKENS
 from attnviz.explain.story import Story, selection_story, several_heads
 from attnviz.explain.styled_text import Runs, runs
+from attnviz.explain.texts import answering, crosses, worded
 
 _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 
@@ -37,8 +38,14 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
     base, _ = split_layer(name)
     keys = (shows, f"{base} of {type(trace[name].operation).__name__}", base)
     text, stories = next((BAND_TEXTS[key] for key in keys if key in BAND_TEXTS), ("{story}", ()))
-    stories = [story.renamed(names) for story in stories if story.of(layer.trace)] or stories_of(trace, name)
-    filled = {"{unit}": trace.origin.unit, "{scaling}": scale_in_words(layer.trace) if base == "scaled" else ""}
+    text = worded(layer.trace, text)
+    stories = [
+        dataclasses.replace(story, text=worded(layer.trace, story.text)).renamed(names)
+        for story in stories
+        if story.of(layer.trace)
+    ] or stories_of(trace, name)
+    unit = answering(layer.trace) if crosses(layer.trace) else trace.origin.unit
+    filled = {"{unit}": unit, "{scaling}": scale_in_words(layer.trace) if base == "scaled" else ""}
     for slot, words in filled.items():
         text = text.replace(slot, words)
         stories = [dataclasses.replace(each, text=each.text.replace(slot, words)) for each in stories]
@@ -57,13 +64,13 @@ def marks(stage: Stage) -> str:
 def norm_bands(trace: Trace, stage: Stage) -> Iterator[Band]:
     """The row before the norm, its squares with their sum, and the row after."""
     read, kind = stage.inputs[0], type(stage.operation).__name__
-    yield _row_band(trace[read], [])
+    yield _row_band(trace, trace[read], [])
     if kind == "RMSNorm":
         squares, after = sentence(trace, stage.name, "#square"), ""
     else:
         squares, after = sentence(trace, stage.name, f"#square of {kind}"), kind
     yield Band(squares, "squares", row_matrix(stage, sums=True), array="#square")
-    yield _row_band(stage, sentence(trace, stage.name, after, left=read))
+    yield _row_band(trace, stage, sentence(trace, stage.name, after, left=read))
 
 
 def product_band(trace: Trace, matrix: Stage, left: Stage, result: Stage) -> Band:
@@ -141,8 +148,8 @@ def is_output(stage: Stage) -> bool:
     return split_layer(stage.name)[0] == "output"
 
 
-def _row_band(stage: Stage, text: Runs, **more: object) -> Band:
-    return Band(text, entry(stage.name).title, row_matrix(stage), **more)
+def _row_band(trace: Trace, stage: Stage, text: Runs, **more: object) -> Band:
+    return Band(text, title_in(trace, stage.name), row_matrix(stage), **more)
 
 
 def row_matrix(stage: Stage, *, sums: bool = False) -> Matrix:
@@ -180,25 +187,24 @@ def formula(trace: Trace, stage: Stage) -> str:
     return stage.operation.latex(*map(symbol, (stage, *trace.inputs(stage.name))))
 
 
-def entering_bands(trace: Trace) -> tuple[Band, ...]:
-    """The bands of how a word's row is made: its embedding, plus its position, is the input of the first layer."""
-    names = trace.layers[0].names
-    stages = [trace[names[name]] for name in ("embeddings", "positions", "embedded", "x") if name in names]
-    return tuple(band for stage in stages for band in _entering_row(trace, stage))
+def entering_bands(trace: Trace, layer: Layer) -> tuple[Band, ...]:
+    """The bands of how a word's row is made: its embedding, plus its position, is the input of its first layer."""
+    own = [name for name in ("embeddings", "positions", "embedded", "x") if name in layer.names]
+    return tuple(band for name in own for band in _entering_row(trace, trace[layer.names[name]], name))
 
 
-def _entering_row(trace: Trace, stage: Stage) -> Iterator[Band]:
+def _entering_row(trace: Trace, stage: Stage, own: str) -> Iterator[Band]:
     if is_norm(stage):
         _, *bands = norm_bands(trace, stage)  # the row before the norm is there already
         yield from bands
     else:
-        short = {"embeddings": trace.origin.unit, "positions": "position"}.get(stage.name, entry(stage.name).title)
-        yield Band(sentence(trace, stage.name, f"{stage.name} of a word"), short, row_matrix(stage))
+        short = {"embeddings": trace.origin.unit, "positions": "position"}.get(own, entry(own).title)
+        yield Band(sentence(trace, stage.name, f"{own} of a word"), short, row_matrix(stage))
 
 
 def query_latent_bands(trace: Trace, stage: Stage) -> tuple[Band, ...]:
     """The bands of how the query latent is made, without those of the step Tokens, which are on the same page."""
-    entering = {(band.cells.stage, band.array) for band in entering_bands(trace)}
+    entering = {(band.cells.stage, band.array) for band in entering_bands(trace, trace.layers[0])}
     bands = _source(trace, stage).bands
     return tuple(band for band in bands if band.left or (band.cells.stage, band.array) not in entering)
 
@@ -215,7 +221,7 @@ def _source_of_output(trace: Trace, output: Stage) -> Source:
         (
             replace(product_band(trace, w_o, concat, output), sentence=text),
             *contribution_bands(trace, contributions),
-            _row_band(output, sentence(trace, output.name)),
+            _row_band(trace, output, sentence(trace, output.name)),
         ),
     )
 
@@ -223,15 +229,16 @@ def _source_of_output(trace: Trace, output: Stage) -> Source:
 def _source(trace: Trace, stage: Stage) -> Source:
     base, _ = split_layer(stage.name)
     enters, matrix, *bias = trace.inputs(stage.name)
-    is_sum = not (enters.is_given or len(enters.inputs) < 2 or split_layer(enters.name)[0] != "x" or is_norm(enters))
+    is_input = enters.name in ("x", "context") and trace.layer_of(stage.name).names.get("x") == enters.name
+    is_sum = is_input and len(enters.inputs) > 1 and not is_norm(enters)
     added = enters.inputs if is_sum else []
     bands = (
         *(replace(band, sentence=[]) for band in (norm_bands(trace, enters) if is_norm(enters) else ())),
-        *(_row_band(trace[name], []) for name in added),
-        *((_row_band(enters, []),) if added else ()),
+        *(_row_band(trace, trace[name], []) for name in added),
+        *((_row_band(trace, enters, []),) if added else ()),
         product_band(trace, matrix, enters, stage),
-        *(_row_band(each, []) for each in bias),
-        _row_band(stage, sentence(trace, stage.name, f"{base} sum"), factors=True),
+        *(_row_band(trace, each, []) for each in bias),
+        _row_band(trace, stage, sentence(trace, stage.name, f"{base} sum"), factors=True),
         *(band for each in _stages_before_scores(trace, stage) for band in _changed_row(trace, each)),
     )
     word = stage.axes[-2]
@@ -269,17 +276,18 @@ def _changed_row(trace: Trace, stage: Stage) -> Iterator[Band]:
     elif is_product(stage):
         left, matrix = trace.inputs(stage.name)
         yield product_band(trace, matrix, left, stage)
-        yield _row_band(stage, sentence(trace, stage.name, f"{split_layer(stage.name)[0]} sum"), factors=True)
+        yield _row_band(trace, stage, sentence(trace, stage.name, f"{split_layer(stage.name)[0]} sum"), factors=True)
     else:
-        yield _row_band(stage, sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"))
+        yield _row_band(trace, stage, sentence(trace, stage.name, f"{split_layer(stage.name)[0]} row"))
 
 
 def bands(trace: Trace, step: ShownStep) -> tuple[Band, ...]:
     """The bands that a step adds to the One word view, if any."""
-    if step.id == TOKENS.id:
-        return entering_bands(trace)
+    base = base_id(step.id)
+    if base == TOKENS.id:
+        return entering_bands(trace, trace.layers[max(step.layer, 1) - 1])
     names = {split_layer(name)[0] for name in step.stages}
-    if step.id in {entering.id for entering in ENTERING} or names == {"attn_norm"}:  # shown with the sources
+    if base in {entering.id for entering in ENTERING} or names == {"attn_norm"}:  # shown with the sources
         return ()
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
 
@@ -290,8 +298,8 @@ def page(trace: Trace, step: ShownStep, of_step: Sequence[Band]) -> str:
     A layer has one for its words and one for joining heads. Before them come pages for what enters and for latents:
     pages that begin with "query" are not printed. An MLP has pages for its neurons, its output and the answer after it.
     """
-    if step.id == TOKENS.id:
-        return "query-1"
+    if base_id(step.id) == TOKENS.id:
+        return f"query-{max(step.layer, 1)}"
     layer = trace.layers[step.layer - 1].number
     names = {split_layer(name)[0] for name in step.stages}
     if names & _OF_QUERY_LATENT:
@@ -300,7 +308,7 @@ def page(trace: Trace, step: ShownStep, of_step: Sequence[Band]) -> str:
         return f"query-latents-{layer}"
     if names & _OF_NEURONS:
         return f"neurons-{layer}"
-    if names & _OF_MLP:
+    if names & _OF_MLP or ("memory" in names and "mlp" in trace.layers[layer - 1].trace):
         return f"mlp-{layer}"
     if "logits" in names and "mlp" in trace.layers[-1].trace:
         return f"answer-{layer}"
@@ -335,7 +343,7 @@ def _bands(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
         yield _weighted_sum(trace, stage)
     elif stage.axes[-3:-1] == ("query", "key"):
         yield Band(sentence(trace, stage.name), entry(stage.name).one, Matrix(stage.name, None, len(stage.axes) - 2))
-    elif stage.axes[-2] in ("query", "token"):
+    elif stage.axes[-2] in ("query", "token", "context token"):
         yield from _row(trace, step, stage)
 
 
@@ -361,7 +369,8 @@ def _row(trace: Trace, step: ShownStep, stage: Stage) -> Iterator[Band]:
     is_added_up = is_summed and follows_its_factors(trace, stage)
     slots = {}
     if is_norm(stage):
-        yield from norm_bands(trace, stage)
+        before, *bands = norm_bands(trace, stage)
+        yield from bands if stage.name == "memory" else (before, *bands)  # what it reads is the row above
         return
     if split_layer(stage.name)[0] in ("residual", "mlp_residual"):
         slots = dict(zip(("left", "right"), stage.inputs, strict=True))

@@ -196,6 +196,8 @@ def _is_its_layer(layer: Layer) -> bool:
     trace = layer.trace
     if not all(name in trace for name in ("attn_norm", "w_q", "w_k", "w_v", "mlp_norm", "mlp_residual")):
         return False
+    if "context" in trace:  # it reads another text
+        return False
     return (
         trace["attn_norm"].operation == trace["mlp_norm"].operation == RMSNorm()
         and isinstance(trace["active"].operation, ReLU)

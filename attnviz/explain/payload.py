@@ -19,8 +19,9 @@ from attnviz.explain.one_word import bands, formula, marks, page, sources
 from attnviz.explain.pass_as_microgpt import names_in_microgpt
 from attnviz.explain.pictures import pictures
 from attnviz.explain.step import ShownStep
-from attnviz.explain.steps import AXES, entry, steps_of, stories_of, symbol
+from attnviz.explain.steps import AXES, entry, step_of, stories_of, symbol
 from attnviz.explain.steps.answer import verdict
+from attnviz.explain.texts import entering_titles, sides
 from attnviz.explain.wording import percent
 
 Chunks = list[str | None]
@@ -62,9 +63,8 @@ _OF_HEADS = ("h", "(g r)")  # the beginning of the pattern of an array with a pa
 
 def stages(trace: Trace) -> dict[str, StageShape]:
     """Every stage without its numbers, by name, in the order of the pass."""
-    shown_in = {name: step.id for step in steps_of(trace) for name in step.stages}
     names = names_in_microgpt(trace)
-    return {stage.name: _stage(trace, stage, shown_in, names.get(stage.name, "")) for stage in trace.stages}
+    return {stage.name: _stage(trace, stage, names.get(stage.name, "")) for stage in trace.stages}
 
 
 def numbers(
@@ -87,19 +87,23 @@ def by_row(stage: Stage) -> bool:
     return stage.is_headed and len(stage.shape) > 3
 
 
-def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str], in_microgpt: str) -> StageShape:
+def _stage(trace: Trace, stage: Stage, in_microgpt: str) -> StageShape:
     words = entry(stage.name)
+    of_text = entering_titles(trace).get(stage.name)
+    title, one, meaning = of_text or (words.title, words.one or words.title.lower(), words.meaning)
     rule = trace.rule(stage.name)
     return StageShape(
         symbol=symbol(stage),
-        title=words.title,
-        meaning=words.meaning,
-        one=words.one or words.title.lower(),
+        title=title,
+        meaning=meaning,
+        one=one,
         role=words.role,
         scale="signed" if words.scale == "flag" and stage.value.dtype != bool else words.scale,
-        step=shown_in.get(stage.name, words.step),
+        step=step_of(trace, stage.name),
         axes=[
-            SentAxis(name=axis.name, title=AXES[axis.name], labels=axis.labels, coordinates=axis.coordinates)
+            SentAxis(
+                name=axis.name, title=_axis_title(trace, axis.name), labels=axis.labels, coordinates=axis.coordinates
+            )
             for axis in trace.axes(stage.name)
         ],
         hidden_by=trace.layer_of(stage.name).names["masked"] if split_layer(stage.name)[0] in HIDES else "",
@@ -107,6 +111,11 @@ def _stage(trace: Trace, stage: Stage, shown_in: Mapping[str, str], in_microgpt:
         stories=[(story.when, story.text) for story in stories_of(trace, stage.name)],
         in_microgpt=in_microgpt,
     )
+
+
+def _axis_title(trace: Trace, axis: str) -> str:
+    title = AXES[axis]
+    return title.replace("context", sides(trace)[1]) if trace.has_encoder else title
 
 
 def _numbers(trace: Trace, stage: Stage, limit: float, sent: Sent, sent_of_it: Sent) -> StageNumbers:

@@ -39,6 +39,7 @@ import numpy as np
 
 from attnviz.core.parameters import Kind
 from attnviz.core.trace import Trace
+from attnviz.explain.texts import worded
 
 Condition = Callable[[Trace], bool]
 
@@ -136,8 +137,12 @@ _CASES = ("set", "unseeing", "hidden", "given", "")
 
 def applicable(trace: Trace, stories: Sequence[Story]) -> tuple[Story, ...]:
     """The stories that may apply to a stage of the trace, in the order in which they are tried."""
-    holding = [story for story in (*stories, *SET) if story.of(trace)]
+    holding = [replace(story, text=_begun(worded(trace, story.text))) for story in (*stories, *SET) if story.of(trace)]
     return tuple(sorted(holding, key=lambda story: _CASES.index(story.when)))
+
+
+def _begun(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 # Stories that several bands of the One word view share

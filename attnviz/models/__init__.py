@@ -21,6 +21,7 @@ MODELS: dict[str, PickableModel] = {
     "by-hand": Built(induction_byhand.MODEL),
     "at-it": TrainedModel(RECIPES["at-it"]),
     "short-cut": TrainedModel(RECIPES["short-cut"]),
+    "translator": TrainedModel(RECIPES["translator"]),
 }
 """All models by their ids, which stand in addresses."""
 

@@ -1,9 +1,18 @@
-"""Train all models again and write what the app shows: `python -m attnviz.models`. It takes about six minutes."""
+"""Train models again and write what the app shows: `python -m attnviz.models`, or only some: `… translator mirror`.
+
+All take about eight minutes.
+"""
+
+import sys
 
 from attnviz.models import MODELS
 from attnviz.models.recipes import RECIPES
 from attnviz.models.trained import record, record_parts
 
-for recipe in RECIPES.values():
-    record(recipe)
-record_parts(MODELS["microgpt"])
+unknown = [id for id in sys.argv[1:] if id not in RECIPES]
+if unknown:
+    sys.exit(f"There is no recipe {', '.join(unknown)}. There are {', '.join(RECIPES)}.")
+for id in sys.argv[1:] or RECIPES:
+    record(RECIPES[id])
+if not sys.argv[1:]:
+    record_parts(MODELS["microgpt"])

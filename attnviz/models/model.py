@@ -19,7 +19,7 @@ from attnviz.core.parameters import Kind, Origin, Parameters
 from attnviz.core.stage import name_in_layer
 from attnviz.core.tokens import first_tokens, labels
 from attnviz.core.trace import Trace
-from attnviz.models.task import Task
+from attnviz.models.task import Batch, PairBatch, Task
 
 WHERE_FROM = {
     "drawn": "drawn at random, before any training",
@@ -155,12 +155,9 @@ class Model:
         known = f"This model knows {', '.join(self.task.words)}."
         if not typed and not self.task.is_open:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
-        unknown = [f"“{word}”" for word in labels(self.unknown(text))]
+        unknown = self.unknown(text)
         if unknown:
-            others = f" and {len(unknown) - MAX_NAMED_WORDS} others" if len(unknown) > MAX_NAMED_WORDS else ""
-            raise SettingsError(
-                f"{', '.join(unknown[:MAX_NAMED_WORDS])}{others}: not among the words of this model. {known}"
-            )
+            raise SettingsError(f"{quoted(unknown)}: not among the words of this model. {known}")
         if len(typed) > most:
             reason = "" if self.positions is None else ", one for each of its positions"
             raise SettingsError(
@@ -194,12 +191,22 @@ class Model:
             .originating(self._origin(tokens))
         )
 
+    def read_first(self, batch: Batch | PairBatch) -> Trace:
+        """The pass of the first of some texts."""
+        return self.read(tuple(self.task.words[place] for place in batch.tokens[0]))
+
     def _origin(self, tokens: tuple[str, ...]) -> Origin:
         task = self.task
         right, looks = task.right(tokens), task.looks(tokens)
         rows = tuple(task.words.index(token) for token in tokens)
         of_task = (task.title, task.question, task.about, task.read, right, task.layers, looks)
         return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens), task.unit, rows)
+
+
+def quoted(words: Sequence[str]) -> str:
+    """Words in quotation marks, at most so many."""
+    shown = ", ".join(f"“{word}”" for word in labels(words)[:MAX_NAMED_WORDS])
+    return shown + (f" and {len(words) - MAX_NAMED_WORDS} others" if len(words) > MAX_NAMED_WORDS else "")
 
 
 class PickableModel(Protocol):

@@ -10,7 +10,9 @@ from attnviz.core.rng import stream
 from attnviz.models.task import Answers, Batch, Learnable
 from attnviz.models.tasks.names import LONGEST, Names
 from attnviz.models.tasks.toy import N_TEXTS, N_TOKENS, PAIRS, Recall, Reference
+from attnviz.models.tasks.translation import N_PLACES, Translation
 from attnviz.models.training import Recipe
+from attnviz.models.translator import TranslatorRecipe
 
 LENGTH = 8
 HELD_OUT = 512
@@ -109,6 +111,23 @@ OWN_MICROGPT = replace(
 )
 """As microgpt itself has it: a thousand steps, each of one name."""
 
+TRANSLATOR = TranslatorRecipe(
+    "translator",
+    Translation(),
+    d_model=16,
+    rate=0.01,
+    checkpoints=(0, 50, 100, 200, 400, 700, 1_000, 1_500, 2_000, 3_000, 4_000),
+    few_checkpoints=(0, 200, 1_000, 4_000),
+    seeds=3,
+    chosen=(6, 1, 2),  # of the seeds 0 to 9: one where hiding the noun of "it" turns most pronouns, half, and none
+    n_places=N_PLACES,
+    norm=RMSNorm(),
+    betas=(0.9, 0.99),
+    decay="halfway",
+    weight_decay=0.1,
+    decimals=2,
+)
+
 RECIPES: dict[str, Recipe] = {
     recipe.id: recipe
     for recipe in (
@@ -159,5 +178,6 @@ RECIPES: dict[str, Recipe] = {
         ),
         MICROGPT,
         OWN_MICROGPT,
+        TRANSLATOR,
     )
 }

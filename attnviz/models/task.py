@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Task(Protocol):
         """What is known of a sampled text; empty if nothing is."""
         return ""
 
-    def patterns(self, arrays: Mapping[str, np.ndarray], batch: Batch) -> dict[str, float]:
+    def patterns(self, arrays: Mapping[str, np.ndarray], batch: Any) -> dict[str, float]:
         """Means over the attention to a batch, by name; each of the stages' `arrays` begins with the axis of texts."""
         return {}
 
@@ -85,9 +85,53 @@ class Batch(NamedTuple):
     answers: np.ndarray  # (texts, tokens): places among the answers; 0 where there is no target
     is_target: np.ndarray  # (texts, tokens): where an answer is expected
 
+    @property
+    def rows(self) -> dict[str, np.ndarray]:
+        """The rows of each embedding matrix that the texts use."""
+        return {"embeddings": self.tokens}
+
+    @property
+    def masks(self) -> dict[str, np.ndarray]:
+        """Masks of their own; none."""
+        return {}
+
     def picked(self, texts: np.ndarray | slice) -> Batch:
         """Some of the texts."""
         return Batch(*(array[texts] for array in self))
+
+
+class PairBatch(NamedTuple):
+    """Texts with their translations; what follows the end of a shorter one is ignored."""
+
+    source: np.ndarray  # (texts, source tokens): places among the words of the texts
+    is_source: np.ndarray  # (texts, source tokens): whether there is a word
+    tokens: np.ndarray  # (texts, tokens): places among the words of the translations
+    answers: np.ndarray  # as in `Batch`
+    is_target: np.ndarray
+    translates: np.ndarray  # (texts, tokens, source tokens): the words that each answer translates
+
+    @property
+    def rows(self) -> dict[str, np.ndarray]:
+        """The rows of each embedding matrix that the texts use."""
+        return {"context_embeddings": self.source, "embeddings": self.tokens}
+
+    @property
+    def masks(self) -> dict[str, np.ndarray]:
+        """The masks that hide what follows the end of a shorter text."""
+        return dict.fromkeys(("mask_1", "mask_3"), self.is_source[:, None, None])
+
+    def picked(self, texts: np.ndarray | slice) -> PairBatch:
+        """Some of the texts, as long as the longest of them."""
+        is_source, is_target = self.is_source[texts], self.is_target[texts]
+        n_source, n = (int(np.flatnonzero(is_there.any(axis=0))[-1]) + 1 for is_there in (is_source, is_target))
+        return PairBatch(
+            self.source[texts, :n_source],
+            is_source[:, :n_source],
+            self.tokens[texts, :n],
+            self.answers[texts, :n],
+            is_target[:, :n],
+            self.translates[texts, :n, :n_source],
+        )
 
 
 class Learnable(Task, Protocol):
@@ -100,8 +144,8 @@ class Learnable(Task, Protocol):
         """Baseline losses on held-out texts, by name."""
         return {}
 
-    def batch(self, random: np.random.RandomState, size: int) -> Batch:
+    def batch(self, random: np.random.RandomState, size: int) -> Batch | PairBatch:
         """Texts to train with."""
 
-    def held_out(self) -> Batch:
+    def held_out(self) -> Batch | PairBatch:
         """Texts to measure with, always the same; random training texts may repeat some by chance."""

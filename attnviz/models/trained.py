@@ -15,7 +15,8 @@ from attnviz.core.errors import SettingsError
 from attnviz.core.stage import name_in_layer
 from attnviz.models.continuation import Sampling, sample_texts
 from attnviz.models.model import Model, PickableModel
-from attnviz.models.task import Batch
+from attnviz.models.pronouns import figures
+from attnviz.models.task import Batch, PairBatch
 from attnviz.models.tasks.names import Names
 from attnviz.models.training import (
     FILE,
@@ -33,6 +34,7 @@ from attnviz.models.training import (
     without_head,
     without_part,
 )
+from attnviz.models.translator import Translator
 
 
 def tables(models: Iterable[Model]) -> list[dict | None]:
@@ -104,12 +106,13 @@ class TrainedModel(PickableModel):
 
     def __init__(self, recipe: Recipe, *others: Recipe):
         self.task = recipe.task
-        self._trainings = [(each, seed) for each in (recipe, *others) for seed in range(each.seeds)]
+        self._trainings = [(each, seed) for each in (recipe, *others) for seed in each.all_seeds]
         self.seeds = range(len(self._trainings))
         self._model = cache(self._read)
         self._kinds = cache(self._tables)
         self._writes = cache(self._names)
         self._learning = lru_cache(CACHED_TEXTS)(self._learning_of)
+        self._translations = lru_cache(CACHED_TEXTS)(self._translations_of)
         self._first_steps = cache(lambda seed: first_steps(*self._trainings[seed]))
 
     def seed_label(self, seed: int) -> str:
@@ -122,6 +125,10 @@ class TrainedModel(PickableModel):
     def curve(self, seed: int) -> list[list[float]]:
         """Along training: the step, and the loss and accuracy on texts that were held out."""
         return self._run(seed)["curve"]
+
+    def figures(self, seed: int) -> dict:
+        """What else was measured at the end of training; empty for most models (see `pronouns.figures`)."""
+        return self._run(seed).get("figures", {})
 
     def at(self, seed: int, checkpoint: int | None = None) -> Model:
         """The model of a checkpoint, counted from 0; the last for None."""
@@ -138,7 +145,7 @@ class TrainedModel(PickableModel):
     def training_data(self, seed: int, checkpoint: int | None = None) -> dict:
         place = self._place(seed, checkpoint)
         is_last = place == len(self.checkpoints(seed)) - 1
-        patterns = self._run(seed)["checkpoints"][place]["patterns"]
+        patterns, writes_names = self._run(seed)["checkpoints"][place]["patterns"], isinstance(self.task, Names)
         return {
             "curve": self.curve(seed),
             "checkpoints": self.checkpoints(seed),
@@ -149,11 +156,15 @@ class TrainedModel(PickableModel):
             "patterns": [{"label": label, "value": value} for label, value in patterns.items()],
             "kinds": self._kinds(seed)[place],
             "yardsticks": self._yardsticks(seed, is_last=is_last),
-            "heads": recorded_parts()[seed] if self.task.is_open and is_last else None,
-            "writes": {"how": vars(AS_IN_MICROGPT), "texts": self._writes(seed, place)} if self.task.is_open else None,
+            "heads": recorded_parts()[seed] if writes_names and is_last else None,
+            "writes": {"how": vars(AS_IN_MICROGPT), "texts": self._writes(seed, place)} if writes_names else None,
             "learning": None,
             "translations": [],
         }
+
+    def translations(self, seed: int, text: str) -> list[dict]:
+        """What the translator of each checkpoint writes for an English text."""
+        return self._translations(seed, text)
 
     def learning(self, seed: int, rows: tuple[int, ...]) -> dict:
         return self._learning(seed, rows)
@@ -177,6 +188,16 @@ class TrainedModel(PickableModel):
             "right": answer,
             "rightShares": [] if answer is None else _as_sent(shares[:, self.task.answers.index(answer)]),
         }
+
+    def _translations_of(self, seed: int, text: str) -> list[dict]:
+        found = []
+        for place in range(len(self.checkpoints(seed))):
+            model = self.at(seed, place)
+            assert isinstance(model, Translator)
+            words, rows = model.translation(text)
+            right = list(model.right(text, words))
+            found.append({"words": list(words), "rows": [_as_sent(row) for row in rows], "right": right})
+        return found
 
     def _names(self, seed: int, place: int) -> list[dict]:
         """Some texts that a checkpoint writes, from the same seeds at each, and what its task knows of them."""
@@ -240,7 +261,7 @@ CURVE_POINTS = 50
 
 def record(recipe: Recipe) -> None:
     """Train a model from all seeds of its recipe, and write its file."""
-    runs = [recorded_run(recipe, seed) for seed in range(recipe.seeds)]
+    runs = [recorded_run(recipe, seed) for seed in recipe.all_seeds]
     text, file = json.dumps(runs, separators=(",", ":")) + "\n", recording_path(recipe)
     packed = gzip.compress(text.encode(), mtime=0) if file.suffix == ".gz" else text.encode()
     file.write_bytes(packed)
@@ -279,13 +300,14 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
     held_out = recipe.task.held_out()
     curve, checkpoints = [], []
     for step, model in enumerate(train(recipe, seed)):
-        if step in recipe.checkpoints or step % (recipe.steps // CURVE_POINTS) == 0:
+        is_recorded = step in recipe.recorded(seed)
+        if is_recorded or step % (recipe.steps // CURVE_POINTS) == 0:
             rounded = model.with_arrays(
                 {name: array.round(recipe.decimals) for name, array in model.arrays.items()}, "learnt"
             )
             measured = measures(rounded, held_out)
             curve.append([step, measured["loss"], measured["accuracy"]])
-            if step in recipe.checkpoints:
+            if is_recorded:
                 checkpoints.append(
                     {
                         "step": step,
@@ -299,7 +321,7 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
         "held_out": len(held_out.tokens),
         "met": count_repeated(recipe, seed),
         "loss_unrounded": measures(model, held_out)["loss"],
-    }
+    } | ({"figures": figures(rounded)} if isinstance(rounded, Translator) else {})
 
 
 def count_repeated(recipe: Recipe, seed: int) -> int:
@@ -311,7 +333,7 @@ def count_repeated(recipe: Recipe, seed: int) -> int:
     return sum(tuple(text) in seen for text in recipe.task.held_out().tokens.tolist())
 
 
-def measures(model: Model, batch: Batch) -> dict:
+def measures(model: Model, batch: Batch | PairBatch) -> dict:
     """The loss and accuracy of a model on a batch, and the patterns of its attention, at 4 decimals."""
     arrays = forward_batch(stages_for(model, batch), model.arrays, batch)
     patterns = model.task.patterns(arrays, batch)

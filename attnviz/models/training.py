@@ -18,19 +18,30 @@ from attnviz.core.parameters import Parameters
 from attnviz.core.rng import stream
 from attnviz.core.stage import Stage
 from attnviz.models.model import Model
-from attnviz.models.task import Batch, Learnable
+from attnviz.models.task import Batch, Learnable, PairBatch
 
-Decay = Literal["late", "linear"]
+Decay = Literal["late", "halfway", "linear"]
 
-WARM_UP_STEPS = 20  # steps until the full rate: the first means are of few slopes
-SLOWING_DOWN_PART = 0.25  # of all steps, at the end: large late steps would undo the training
+SCHEDULES: dict[Decay, tuple[int, float]] = {"late": (20, 0.25), "halfway": (50, 0.5), "linear": (1, 1.0)}
+"""The steps until the full rate, as the first means are of few slopes, and the part of all steps in which it falls."""
 
 
 class Adam:
-    """Adam: steps along the mean gradient, divided by the root of the mean squared gradient."""
+    """Adam: steps along the mean gradient, divided by the root of the mean squared gradient.
 
-    def __init__(self, rate: float, last: int, betas: tuple[float, float] = (0.9, 0.999), decay: Decay = "late"):
-        self.rate, self.last, self.betas, self.decay = rate, last, betas, decay
+    With `weight_decay` every parameter also shrinks at each step by that part of the rate (Loshchilov and Hutter 2019,
+    arXiv:1711.05101: AdamW).
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        last: int,
+        betas: tuple[float, float] = (0.9, 0.999),
+        decay: Decay = "late",
+        weight_decay: float = 0.0,
+    ):
+        self.rate, self.last, self.betas, self.decay, self.weight_decay = rate, last, betas, decay, weight_decay
         self.steps = 0
         self._means: Arrays = {}
         self._squares: Arrays = {}
@@ -39,9 +50,12 @@ class Adam:
         """The parameters after one more step."""
         self.steps += 1
         left = (self.last + 1 - self.steps) / self.last
-        part = left if self.decay == "linear" else min(1, self.steps / WARM_UP_STEPS, left / SLOWING_DOWN_PART)
-        rate = self.rate * part
-        return {name: array - rate * self._direction(name, gradients[name]) for name, array in parameters.items()}
+        rises, falls = SCHEDULES[self.decay]
+        rate = self.rate * min(1, self.steps / rises, left / falls)
+        kept = 1 - rate * self.weight_decay
+        return {
+            name: array * kept - rate * self._direction(name, gradients[name]) for name, array in parameters.items()
+        }
 
     def _direction(self, name: str, slope: np.ndarray) -> np.ndarray:
         of_mean, of_square = self.betas
@@ -72,14 +86,26 @@ class Recipe:
     spread: float | None = None  # the initial standard deviation; by default it depends on the parameter
     betas: tuple[float, float] = (0.9, 0.999)  # adam's decay of the running means of the gradient and of its square
     decay: Decay = "late"  # how Adam's rate falls (see `Adam`)
+    weight_decay: float = 0.0  # how much of the rate every parameter shrinks by at each step
     batch: int = 64  # how many texts a step has
     decimals: int = 1  # the number of recorded decimals
     called: str = ""  # the label of this recipe, if a model has several
+    chosen: tuple[int, ...] = ()  # the seeds, if these were chosen among others
+    few_checkpoints: tuple[int, ...] = ()  # the steps recorded of all models but the first, if they are fewer
 
     @property
     def steps(self) -> int:
         """The number of steps of training."""
         return self.checkpoints[-1]
+
+    @property
+    def all_seeds(self) -> Sequence[int]:
+        """The seed of each model."""
+        return self.chosen or range(self.seeds)
+
+    def recorded(self, seed: int) -> tuple[int, ...]:
+        """The steps whose parameters are recorded of a seed's model."""
+        return self.checkpoints if seed == self.all_seeds[0] else self.few_checkpoints or self.checkpoints
 
     def untrained(self, seed: int) -> Model:
         """The model with random parameters: without `spread` N(0, 1 / rows) in matrices, N(0, 1 / 4) in vectors."""
@@ -113,45 +139,55 @@ class Recipe:
 TINY = np.finfo(float).tiny
 
 
-def stages_for(model: Model, batch: Batch) -> tuple[Stage, ...]:
+def stages_for(model: Model, batch: Batch | PairBatch) -> tuple[Stage, ...]:
     """The stages that the answers depend on, for texts as long as the batch's."""
-    text = tuple(model.task.words[place] for place in batch.tokens[0])
-    return ancestors(model.read(text).stages, "probabilities")
+    return ancestors(model.read_first(batch).stages, "probabilities")
 
 
-def forward_batch(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Arrays:
+def forward_batch(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch | PairBatch) -> Arrays:
     """The arrays of all stages for a batch, with the batch axis first."""
-    given = parameters | {"embeddings": parameters["embeddings"][batch.tokens]}
-    if "positions" in given:
-        given["positions"] = given["positions"][: batch.tokens.shape[1]]
+    given = parameters | {name: parameters[name][rows] for name, rows in batch.rows.items()} | batch.masks
+    for positions, n_places in _places(parameters, batch):
+        given[positions] = given[positions][:n_places]
     return forward(stages, given)
 
 
-def loss(probabilities: np.ndarray, batch: Batch) -> float:
+def _places(parameters: Arrays, batch: Batch | PairBatch) -> list[tuple[str, int]]:
+    """The positions beside each embedding matrix, and how many of them a batch has."""
+    beside = ((name.replace("embeddings", "positions"), rows.shape[1]) for name, rows in batch.rows.items())
+    return [(name, n_places) for name, n_places in beside if name in parameters]
+
+
+def loss(probabilities: np.ndarray, batch: Batch | PairBatch) -> float:
     """The cross-entropy: the mean of -log of the right answers' probabilities."""
     right = np.take_along_axis(probabilities, batch.answers[..., None], axis=-1)[..., 0]
     return float(-np.log(np.maximum(right, TINY))[batch.is_target].mean())
 
 
-def accuracy(probabilities: np.ndarray, batch: Batch) -> float:
-    """The fraction of questions whose right answer is the most probable."""
-    return float((probabilities.argmax(axis=-1) == batch.answers)[batch.is_target].mean())
+def accuracy(probabilities: np.ndarray, batch: Batch | PairBatch) -> float:
+    """The fraction of questions whose right answer is the most probable; of translations that of whole texts."""
+    is_right = probabilities.argmax(axis=-1) == batch.answers
+    if isinstance(batch, PairBatch):
+        return float((is_right | ~batch.is_target).all(axis=-1).mean())
+    return float(is_right[batch.is_target].mean())
 
 
-def gradients(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch) -> Arrays:
+def gradients(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch | PairBatch) -> Arrays:
     """The derivatives of the loss with respect to each parameter."""
     arrays = forward_batch(stages, parameters, batch)
     slopes_of = backward(stages, arrays, {"logits": _of_logits(arrays["probabilities"], batch)})
-    of_each = {name: slopes_of[name] for name in parameters.keys() - {"embeddings", "positions"}}
-    of_each["embeddings"] = np.zeros_like(parameters["embeddings"])
-    np.add.at(of_each["embeddings"], batch.tokens, slopes_of["embeddings"])
-    if "positions" in parameters:
-        of_each["positions"] = np.zeros_like(parameters["positions"])
-        of_each["positions"][: batch.tokens.shape[1]] = slopes_of["positions"]
+    places = dict(_places(parameters, batch))
+    of_each = {name: slopes_of[name] for name in parameters.keys() - batch.rows.keys() - places.keys()}
+    for name, rows in batch.rows.items():
+        of_each[name] = np.zeros_like(parameters[name])
+        np.add.at(of_each[name], rows, slopes_of[name])
+    for name, n_places in places.items():
+        of_each[name] = np.zeros_like(parameters[name])
+        of_each[name][:n_places] = slopes_of[name]
     return of_each
 
 
-def _of_logits(probabilities: np.ndarray, batch: Batch) -> np.ndarray:
+def _of_logits(probabilities: np.ndarray, batch: Batch | PairBatch) -> np.ndarray:
     """The derivatives of the loss with respect to the logits: each probability, less 1 where it is the right answer's.
 
     Computed directly, because through the probabilities it is 0 / 0 if one underflows.
@@ -165,7 +201,7 @@ def batch_stream(recipe: Recipe, seed: int) -> np.random.RandomState:
     return stream(f"{recipe.id}, batches", seed)
 
 
-def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
+def batches(recipe: Recipe, seed: int) -> Iterator[Batch | PairBatch]:
     """The texts of a training: first one that is never trained on, then a batch per step."""
     random = batch_stream(recipe, seed)
     yield recipe.task.batch(random, 1)
@@ -176,15 +212,15 @@ def batches(recipe: Recipe, seed: int) -> Iterator[Batch]:
 def train(recipe: Recipe, seed: int) -> Iterator[Model]:
     """The model after 0, 1, 2, ... steps, to the last of the recipe."""
     model, drawn = recipe.untrained(seed), batches(recipe, seed)
-    parameters, adam = model.arrays, Adam(recipe.rate, recipe.steps, recipe.betas, recipe.decay)
+    parameters, adam = model.arrays, Adam(recipe.rate, recipe.steps, recipe.betas, recipe.decay, recipe.weight_decay)
     next(drawn)
-    graphs: dict[int, tuple[Stage, ...]] = {}  # by the length of the texts
+    graphs: dict[tuple[int, ...], tuple[Stage, ...]] = {}  # by the lengths of the texts
     yield model
     for batch in drawn:
-        length = batch.tokens.shape[1]
-        if length not in graphs:
-            graphs[length] = stages_for(model, batch)
-        parameters = adam.moved(parameters, gradients(graphs[length], parameters, batch))
+        lengths = tuple(rows.shape[1] for rows in batch.rows.values())
+        if lengths not in graphs:
+            graphs[lengths] = stages_for(model, batch)
+        parameters = adam.moved(parameters, gradients(graphs[lengths], parameters, batch))
         yield model.with_arrays(parameters, kind="learnt")
 
 

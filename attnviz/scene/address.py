@@ -23,7 +23,7 @@ from attnviz.examples import EXAMPLES
 from attnviz.explain.steps import STEPS, find
 from attnviz.models import MODELS
 from attnviz.models.continuation import SAMPLING_CHOICES, Sampling
-from attnviz.scene.reading import has_options, normalized
+from attnviz.scene.reading import has_options, normalized, translates
 from attnviz.scene.scene import (
     FIRST_VISIT,
     OWN,
@@ -73,7 +73,7 @@ _CHOICES = {"source": (OWN, OWN_MODEL, *READY_MADE), "notebook": tuple(EXAMPLES)
 # parameters whose scene field has a different name; `stage` is that of older links
 _FIELDS = {"cell": "selection", "stage": "picked", "ask": "question", "draw": "drawing"}
 _READ = (  # parameters that stand for a field of the scene, whatever its source
-    *("sentence", "context", "step", "cell", "stage", "picked", "hidden", "changes", "code", "trail"),
+    *("sentence", "written", "context", "step", "cell", "stage", "picked", "hidden", "changes", "code", "trail"),
     *("present", "reveal", "draw", *_CHOICES),
 )
 
@@ -97,6 +97,8 @@ def _value(name: str, text: str, notices: list[str]) -> object:
     match name:
         case "sentence" | "context":
             return _sentence(name, text, notices)
+        case "written":
+            return None if text == ALL else _sentence(name, text, notices)
         case "stage" | "picked":
             return text
         case "code":
@@ -211,12 +213,13 @@ def query(scene: Scene) -> dict[str, str]:
 def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
     source = {} if scene.source == OWN else {"model" if scene.source in MODELS else "source": scene.source}
     is_typed = scene.source == OWN or scene.sentence != defaults.sentence  # an empty one counts too
-    return source | ({"sentence": scene.sentence} if is_typed or _writes(scene.source) else {})
+    written = {} if scene.written is None else {"written": scene.written}  # an empty one is where writing begins
+    return source | ({"sentence": scene.sentence} if is_typed or _writes(scene.source) else {}) | written
 
 
 def _writes(source: str) -> bool:
     """Whether the model generates the text, so that the address must always hold it."""
-    return source in MODELS and MODELS[source].task.is_open
+    return source in MODELS and MODELS[source].task.is_open and not translates(Scene(source))
 
 
 _AS_IT_IS = "same"
@@ -225,7 +228,12 @@ _AS_IT_IS = "same"
 def _other_text(scene: Scene, other: Scene) -> str:
     """The other scene's differences from this one, as one parameter's text; empty values mark missing parameters."""
     current, others = query(pinned(scene)), query(other)
-    otherwise = {name: others.get(name, "") for name in {**current, **others} if current.get(name) != others.get(name)}
+    lacking = {"written": ALL}
+    otherwise = {
+        name: others.get(name, lacking.get(name, ""))
+        for name in {**current, **others}
+        if current.get(name) != others.get(name)
+    }
     return urlencode(otherwise) or _AS_IT_IS
 
 
@@ -269,7 +277,7 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
         scene = replace(scene, sentence="" if _begins_talk(scene) else _FORMER_TEXT)
     if has_options(scene):
         scene = replace(scene, options=_options(texts, notices))
-    notices += _left_out(scene, texts)
+    notices += [*_left_out(scene, texts), *_of_translators(scene, texts)]
     if model and not has_options(scene):
         scene = replace(scene, **_training(texts, notices))
     scene, corrections = normalized(scene)
@@ -286,7 +294,7 @@ def _read_other(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices
         return None
     both = decisive | otherwise
     empty = {"sentence"} if _writes(both.get("model", "")) else set()  # no letter yet is where such a model begins
-    lacking = {"beside", *(name for name, text in otherwise.items() if not text)}.difference(empty)
+    lacking = {"beside", *(name for name, text in otherwise.items() if not text)}.difference(empty, {"written"})
     others = {name: text for name, text in both.items() if name not in lacking}
     parsed = parse(others or {"sentence": Scene().sentence}, uploads)  # one that says nothing is a first visit's
     notices += [f"A: {notice}" for notice in parsed.notices]
@@ -355,6 +363,14 @@ def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
         rule, names = "A model brings its settings with it and reads one sentence", (*OF_OPTIONS, "context")
     left_out = [name for name in names if name in texts and (name != "seed" or scene.source in READY_MADE)]
     return [f"{rule}; left out: {', '.join(left_out)}."] if left_out else []
+
+
+def _of_translators(scene: Scene, texts: Mapping[str, str]) -> list[str]:
+    if "written" in texts and not translates(scene):
+        return ["written is what a translator has written so far, and this is none; left out: written."]
+    if "hidden" in texts and translates(scene):
+        return ["The layers of a translator have words of their own and no common mask; left out: hidden."]
+    return []
 
 
 def _training(texts: Mapping[str, str], notices: list[str]) -> dict[str, int]:

@@ -18,11 +18,13 @@ from attnviz.core.numerals import digits
 from attnviz.core.selection import Selection
 from attnviz.core.settings import LATENTS, OPTIONS, divisors
 from attnviz.core.stage import name_in_layer, split_layer
+from attnviz.core.tokens import replace_word
 from attnviz.core.trace import Trace
 from attnviz.explain.change_sentences import described
 from attnviz.explain.steps import full_title
 from attnviz.explain.wording import setting
-from attnviz.scene.reading import has_options, join_words, source_name, words_in
+from attnviz.scene.muting import parts_of
+from attnviz.scene.reading import has_options, join_words, reading_model, source_name, translates, words_in
 from attnviz.scene.scene import READY_MADE, Scene, model_choice, pinned, with_options
 from attnviz.scene.with_pass import SceneWithPass, at_cell
 
@@ -139,6 +141,7 @@ class Pair(NamedTuple):
     b: Scene
 
 
+_OTHER_FRENCH = (("cat", "cow"), ("cats", "cows"), ("tired", "wide"), ("black", "small"))
 _OPTIONAL_PARTS = (  # the option, the pair's label, and the value that turns the part on
     ("norm", "No norm vs a norm before attention", "rmsnorm"),
     ("query_latent_width", "Queries from the input vs from a latent", 4),
@@ -161,7 +164,7 @@ def pairs_of(scene: Scene) -> tuple[Pair, ...]:
     if has_options(scene):
         pairs += _of_options(now)
     elif model_choice(scene):
-        pairs += [*_of_models(now), *_muted(now)]
+        pairs += [*(_of_translators if translates(now) else _muted)(now), *_of_models(now)]
     pairs += _shuffled(now)
     return tuple(each for each in pairs if each.a != each.b)  # the integer example, say, has one head only
 
@@ -238,6 +241,19 @@ def _of_models(now: Scene) -> Iterator[Pair]:
         yield Pair("seed", "This seed vs the next", now, replace(now, model_seed=following))
 
 
+def _of_translators(now: Scene) -> Iterator[Pair]:
+    """A word against one that French treats otherwise: another gender, another noun for "it", another place."""
+    words, known = words_in(now), reading_model(now).task.words
+    for pair in _OTHER_FRENCH:
+        for word, other in (pair, pair[::-1]):
+            if word in words and other in known and not {*pair} <= {*words}:
+                changed = replace(now, sentence=replace_word(now.sentence, word, other), written=None)
+                yield Pair(f"{word}-{other}", f"“{word}” vs “{other}”", now, changed)
+    for part in parts_of(now):
+        muted, whole = (replace(now, changes=changes) for changes in (part.changes, ()))
+        yield Pair(part.event, f"Without vs with: {part.label}", muted, whole)
+
+
 def _muted(now: Scene) -> Iterator[Pair]:
     model = model_choice(now).at(now.model_seed, now.checkpoint)
     if not model.task.is_open:
@@ -257,4 +273,5 @@ def _shuffled(now: Scene) -> Iterator[Pair]:
     shuffled, rng = words[:], random.Random(0)  # the same for everyone
     while shuffled == words:
         rng.shuffle(shuffled)
-    yield Pair("words", "In this order vs shuffled", now, replace(now, sentence=join_words(now, shuffled)))
+    after = replace(now, sentence=join_words(now, shuffled), written=None)  # of these words, not of those before
+    yield Pair("words", "In this order vs shuffled", now, after)

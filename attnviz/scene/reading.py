@@ -16,6 +16,7 @@ from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import first_tokens, tokenize
 from attnviz.explain.wording import counted
 from attnviz.models.model import Model, PickableModel
+from attnviz.models.translator import Translator
 from attnviz.scene.scene import (
     OWN,
     OWN_PARAMETERS,
@@ -40,10 +41,18 @@ def unknown_words(scene: Scene) -> tuple[str, ...]:
     return any_model_of(choice).unknown(scene.sentence) if choice else ()
 
 
-def reading_model(scene: Scene) -> Model | None:
-    """The model that reads the sentence; None for random parameters and worked examples."""
+def translates(scene: Scene) -> bool:
+    """Whether the scene's model translates what it reads."""
     choice = model_choice(scene)
-    return any_model_of(choice) if choice and not unknown_words(scene) else None
+    return choice is not None and isinstance(any_model_of(choice), Translator)
+
+
+def reading_model(scene: Scene) -> Model | None:
+    """The model that reads the sentence; None for random parameters and worked examples. A translator makes no pass of
+    words that it doesn't know: random parameters translate nothing.
+    """
+    choice = model_choice(scene)
+    return any_model_of(choice) if choice and (not unknown_words(scene) or translates(scene)) else None
 
 
 def has_options(scene: Scene) -> bool:
@@ -99,6 +108,17 @@ def capacity(scene: Scene) -> int:
     return model.room(scene.sentence) if model else MAX_TOKENS
 
 
+def text_read(scene: Scene) -> str:
+    """The sentence as far as its model has room for it; a translator's in plain words."""
+    model = reading_model(scene)
+    return " ".join(words_in(scene)[: capacity(scene)]) if translates(scene) else model.leading(scene.sentence)
+
+
+def french_capacity(scene: Scene) -> int:
+    """The number of words that a translator may write."""
+    return len(reading_model(scene).positions) - 1  # the first is that of the word that all begin with
+
+
 def with_spaces(scene: Scene) -> str:
     """The sentence split for random parameters as its model splits it: "abc" becomes "a b c"."""
     words = words_in(scene)
@@ -113,6 +133,8 @@ def normalized(scene: Scene) -> tuple[Scene, list[str]]:
         scene = replace(scene, sentence=Scene().sentence, hidden=None)
     if scene.source != OWN:
         scene = replace(scene, context="")
+    # a painted mask is one for all layers, and those of a translator have words of their own
+    scene = replace(scene, **{"hidden": None, "drawing": None} if translates(scene) else {"written": None})
     model, is_random = model_choice(scene), has_options(scene)
     if not is_random:
         scene = replace(scene, options=Options())

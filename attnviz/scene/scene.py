@@ -53,6 +53,7 @@ class Scene:
     """`OWN` (random parameters), an id in `MODELS`, a key in `SOURCES` (worked examples), or an upload's key."""
     sentence: str = SENTENCE  # as typed, so possibly empty or too long for a pass; "" is no context
     context: str = ""
+    written: str | None = None  # of a translator: what it has written so far; None is the whole translation
     options: Options = field(default_factory=Options)  # the other settings, for passes with random parameters
     model_seed: int = 0  # which training of a model is shown
     checkpoint: int | None = None  # the index of a checkpoint in its training; None is the last
@@ -76,7 +77,7 @@ class Scene:
     code: UserStages | None = None  # stages computed by the user's code, which no address holds either
 
 
-_SETTINGS = ("source", "sentence", "context", "options", "model_seed", "checkpoint", "hidden")
+_SETTINGS = ("source", "sentence", "context", "written", "options", "model_seed", "checkpoint", "hidden")
 PASS_FIELDS = (*_SETTINGS, "changes", "upload", "code")  # the fields of a scene that decide the numbers of its pass
 
 
@@ -132,8 +133,8 @@ def parts_for_source(source: str) -> dict[str, object]:
     selections and the checkpoint belong to the old pass and are reset.
     """
     first = Scene()
-    names = ("hidden", "changes", "selection", "picked", "trail", "model_seed", "checkpoint", "upload", "code")
-    reset = {name: getattr(first, name) for name in names}
+    of_pass = ("written", "hidden", "changes", "model_seed", "checkpoint", "upload", "code")
+    reset = {name: getattr(first, name) for name in (*of_pass, "selection", "picked", "trail")}
     typed = {"sentence": MODELS[source].examples[0][1]} if source in MODELS else {}
     return {"source": source} | reset | typed
 

@@ -21,8 +21,21 @@ from attnviz.core.settings import Settings
 from attnviz.core.terms import Cell
 from attnviz.core.tokens import first_tokens
 from attnviz.core.trace import Layer, Trace, cached_on_trace
-from attnviz.explain.steps import STEPS, entry, layer_number, nearest, steps_of, title
-from attnviz.scene.reading import capacity, has_options, is_spoken, join_words, normalized, words_in
+from attnviz.explain.steps import STEPS, layer_number, nearest, step_of, steps_of, title
+from attnviz.explain.texts import encodes
+from attnviz.models.model import Model
+from attnviz.models.translator import END, Translator
+from attnviz.scene.reading import (
+    capacity,
+    french_capacity,
+    has_options,
+    is_spoken,
+    join_words,
+    normalized,
+    text_read,
+    translates,
+    words_in,
+)
 from attnviz.scene.scene import OWN_PARAMETERS, READY_MADE, SOURCES, Scene, lacks_file, model_choice, pinned
 
 
@@ -37,8 +50,10 @@ def selected(scene: Scene, trace: Trace, other: Trace | None = None) -> Selectio
     usual = start(trace, scene.step)
     if other is None:
         return usual
-    cell = furthest(other, trace, _layer_of(trace, scene.step)) or furthest(other, trace)
-    if cell is None or (trace.origin.read and row_differs(other, trace, trace.layers[-1].names["attention"], usual)):
+    layer = _layer_of(trace, scene.step)
+    cell = furthest(other, trace, layer) or furthest(other, trace)
+    shown = trace.layers[(layer if trace.has_encoder else 0) - 1].names["attention"]
+    if cell is None or (trace.origin.read and row_differs(other, trace, shown, usual)):
         return usual
     return replace(usual, head=cell.head, query=cell.query, key=cell.key)
 
@@ -70,23 +85,65 @@ def starts(trace: Trace) -> tuple[Selection, ...]:
     about; of vectors, the largest number. Outside of layers the last layer's selection is used. Where nothing is asked:
     the second word and the one after it; where a mask hides that, the one that the second word looks at most; in a long
     sentence where the word looks nowhere in particular, the weight that is the largest multiple of an even one.
+
+    Of a translation: the word that comes next, and what it reads; once all is written, the first that moved. Where
+    French looks at French, the same word; where English does, a pronoun or the first word.
     """
     of_layers = tuple(_start(trace, layer) for layer in trace.layers)
+    if trace.origin.read and trace.has_encoder:  # no answer is given in the rows of an encoder
+        last = of_layers[-1].answer
+        encoders = (encodes(layer.trace) for layer in trace.layers)
+        of_layers = tuple(
+            replace(at, answer=last) if is_encoder else at for at, is_encoder in zip(of_layers, encoders, strict=True)
+        )
     return (of_layers[-1], *of_layers) if trace.n_layers > 1 else of_layers
 
 
 def _start(trace: Trace, layer: Layer) -> Selection:
     if not trace.origin.read:
         return _looking_somewhere(layer, Selection().within(trace))
+    if trace.has_encoder:
+        return _translating(trace, layer)
     questions = [position for position, answer in enumerate(trace.origin.right) if answer is not None]
     position = questions[-1] if questions else len(trace.origin.right) - 1
     right, answers = trace.origin.right[position], trace.labels["answer"]
     answer = answers.index(right) if right in answers else int(trace["probabilities"].value[position].argmax())
     query, key = _looking(trace, layer, position)
-    rows = {"feature": layer.trace["v"].value[0, key], "dimension": layer.trace["output"].value[query]}
-    rows["neuron"] = layer.trace["active"].value[query] if "active" in layer.trace else np.zeros(1)
-    largest = {name: int(abs(row).argmax()) for name, row in rows.items()}
-    return Selection(query=query, key=key, answer=answer, **largest).within(trace)
+    return _with_largest(layer, Selection(query=query, key=key, answer=answer)).within(trace)
+
+
+def _with_largest(layer: Layer, at: Selection) -> Selection:
+    """The selection with the largest number of each vector."""
+    rows = {"feature": layer.trace["v"].value[at.head, at.key], "dimension": layer.trace["output"].value[at.query]}
+    rows["neuron"] = layer.trace["active"].value[at.query] if "active" in layer.trace else np.zeros(1)
+    return replace(at, **{name: int(abs(row).argmax()) for name, row in rows.items()})
+
+
+_PRONOUNS = ("it", "they")
+
+
+def _translating(trace: Trace, layer: Layer) -> Selection:
+    weights, words = layer.trace["attention"].value, layer.trace.labels["query"]
+    answers = trace["probabilities"].value.argmax(axis=-1)
+    if layer.number == 1:
+        query = next((place for place, word in enumerate(words) if word in _PRONOUNS), 0)
+    else:
+        reads = trace.layers[-1].trace["attention"].value.mean(axis=0).argmax(axis=-1)
+        query = _writing(reads, ends=answers[-1] == len(trace.labels["answer"]) - 1)
+    others = weights[:, query].copy()
+    if layer.number == 1:
+        others[:, query] = 0.0  # what a word reads of itself is no surprise
+    head, key = divmod(int(others.argmax()), others.shape[-1])
+    answer = int(answers[min(query, len(answers) - 1)])
+    return _with_largest(layer, Selection(head=head, query=query, key=key, answer=answer)).within(trace)
+
+
+def _writing(reads: np.ndarray, *, ends: bool) -> int:
+    """The row that writes the word that comes next; if that is the end, the first one that moved, or the last word."""
+    moved = np.flatnonzero(np.diff(reads[:-1]) < 0) + 1
+    if not ends or len(reads) < 2:
+        return len(reads) - 1
+    return int(moved[0]) if len(moved) else len(reads) - 2
 
 
 LONG = 16  # sentences longer than this don't fit on the screen
@@ -134,7 +191,11 @@ class SceneWithPass:
 
 
 def pass_or_reason(scene: Scene) -> Trace | str:
-    """The pass of a scene with painted mask and uploaded stages, without hand-set numbers; or why there is none."""
+    """The pass of a scene with painted mask and uploaded stages, without hand-set numbers; or why there is none.
+
+    Of a translation that is written whole, these decide the words: see `as_written`.
+    """
+    scene = as_written(scene)
     try:
         trace = _without_painted_mask(scene)
         if scene.hidden is not None:
@@ -157,11 +218,44 @@ def _without_painted_mask(scene: Scene) -> Trace:
         return SOURCES[scene.source][1].trace
     if has_options(scene):
         return trace_of(settings_of(scene))
-    model = model_choice(scene).at(scene.model_seed, scene.checkpoint)
-    trace = model.trace(model.leading(scene.sentence))
+    model = _model(scene)
+    text = text_read(scene)
+    if isinstance(model, Translator):
+        trace = model.trace(text, whole_translation(scene) if scene.written is None else scene.written)
+    else:
+        trace = model.trace(text)
     if scene.upload:  # uploads are not cached
         return trace
-    return trace.with_template((scene.source, model.kind, trace.labels["token"]))  # training decides numbers alone
+    words = (trace.labels[name] for name in ("token", "context token") if name in trace.labels)
+    return trace.with_template((scene.source, model.kind, *words))  # training decides numbers alone
+
+
+def _model(scene: Scene) -> Model:
+    return model_choice(scene).at(scene.model_seed, scene.checkpoint)
+
+
+def as_written(scene: Scene) -> Scene:
+    """The scene without numbers set by hand, whose words are those of its pass: a translation that is written whole
+    becomes the words that the model writes with these numbers in force, each the most probable.
+    """
+    original = replace(scene, changes=())
+    if not scene.changes or scene.written is not None or not translates(scene):
+        return original
+    try:
+        return replace(original, written=whole_translation(scene))
+    except (ArrayError, SettingsError):  # no pass, or none with these numbers: `fit_to_pass` says why
+        return original
+
+
+def whole_translation(scene: Scene) -> str:
+    """What a translator writes with the numbers set by hand in force."""
+    words = _model(scene).translate(text_read(scene), scene.changes)
+    return " ".join([word for word in words if word != END][: french_capacity(scene)])
+
+
+def written_words(trace: Trace) -> list[str]:
+    """The words that a translator has written in its pass, without the one that all begin with."""
+    return [label.partition(" (")[0] for label in trace.labels["token"][1:]]  # the second "noir" is "noir (2)"
 
 
 def settings_of(scene: Scene) -> Settings:
@@ -239,19 +333,20 @@ def what_if(resolved: SceneWithPass) -> dict[str, object]:
     if scene.changes:
         last = scene.changes[-1]
         rest = (0,) * (len(trace[last.stage].shape) - len(last.index))
-        return at_cell(trace, trace[last.stage].cell((*last.index, *rest)), selection) | asks
+        index = tuple(place or 0 for place in (*last.index, *rest))  # of all places the first
+        return at_cell(trace, trace[last.stage].cell(index), selection) | asks
     return {"step": STEPS[-1].id} | asks
 
 
 def at_cell(trace: Trace, cell: Cell, selection: Selection) -> dict[str, object]:
     """The fields that select a cell at its step; other coordinates of the selection stay."""
     selection = trace.selection_at(cell, selection)
-    return {"step": entry(cell.stage).step, "selection": selection, "picked": cell.stage}
+    return {"step": step_of(trace, cell.stage), "selection": selection, "picked": cell.stage}
 
 
 def n_typed(scene: Scene) -> int:
-    """How many of the pass's last words were typed in one sentence; 0 with a context and for worked examples."""
-    if scene.source in READY_MADE or scene.context.strip():
+    """How many of the last words were typed in one sentence; 0 with a context, a translation or a worked example."""
+    if scene.source in READY_MADE or scene.context.strip() or translates(scene):
         return 0
     return min(len(words_in(scene)), capacity(scene))
 

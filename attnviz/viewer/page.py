@@ -15,7 +15,8 @@ from attnviz.checks.report.compare_arrays import Comparison
 from attnviz.checks.uploads import UserStages
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.trace import Trace
-from attnviz.explain.wording import counted
+from attnviz.explain.wording import counted, listed
+from attnviz.models.translator import END
 from attnviz.scene.compare import furthest_apart
 from attnviz.scene.document.document import document_json
 from attnviz.scene.document.reply_notes import ReplyNotes
@@ -23,7 +24,7 @@ from attnviz.scene.scene import Scene, pinned
 from attnviz.scene.with_pass import SceneWithPass
 from attnviz.viewer.bundle import filled
 
-USUAL_BYTES = 800_000  # the usual size of a page; a larger one gets a warning before it is written
+USUAL_BYTES = 850_000  # the usual size of a page; a larger one gets a warning before it is written
 MAX_TITLE_CHARACTERS = 80
 _NUMBERED = re.compile(r" \(\d+\)$")
 _FRAME = (
@@ -87,7 +88,7 @@ def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
     >>> import tempfile
     >>> from attnviz import Settings, page, trace_of
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 750_000
+    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 800_000
     True
     """
     return Path(path).write_bytes(_page_of(trace).html.encode())
@@ -136,16 +137,25 @@ def _page_of(trace: Trace | Comparison) -> Page:
     result = Page(title, filled(document, f"{title} – attnviz"))
     if result.n_bytes > USUAL_BYTES:
         warnings.warn(
-            f"A page of {_size(result.n_bytes)}, as its pass has {counted(trace.lengths['query'], 'token')} and "
-            f"{counted(trace.lengths['head'], 'head')}; one with fewer is smaller.",
+            f"A page of {_size(result.n_bytes)}, as its pass has {_extent(trace)}; one with fewer is smaller.",
             stacklevel=4,
         )
     return result
 
 
+def _extent(trace: Trace) -> str:
+    """How many layers, if several, tokens and heads a pass has: "3 layers, 8 tokens and 2 heads"."""
+    layers = [counted(trace.n_layers, "layer")] if trace.n_layers > 1 else []
+    return listed(
+        [*layers, *(counted(trace.lengths[each], name) for each, name in (("query", "token"), ("head", "head")))]
+    )
+
+
 def _title(trace: Trace) -> str:
-    """The words of a pass, without the numbers of repeated ones; without words, the number of tokens."""
-    words = trace.labels.get("query", ())
+    """The words of a pass, or those that its encoder reads, without the numbers of repeated ones; without words, the
+    number of tokens.
+    """
+    words = [word for word in trace.labels.get("context token" if trace.has_encoder else "query", ()) if word != END]
     if not words:
         return f"a pass of {counted(trace.lengths['query'], 'token')}"
     text = " ".join(_NUMBERED.sub("", word) if _NUMBERED.sub("", word) in words else word for word in words)

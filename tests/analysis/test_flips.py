@@ -13,8 +13,9 @@ from cases import of_each
 from page import ROOT
 from passes import TRACES
 from readback import number
+from twotexts import LABELLED
 
-from attnviz import Parameters, Settings, attend, trace_of
+from attnviz import Parameters, Settings, attend, attend_seq2seq, trace_of
 from attnviz.analysis.flips import TRIAL_SIZES, SmallestFlip, StageFlip, flips
 from attnviz.analysis.row_ranking import OneRow, RowRanking, rank_two, ranking_of
 from attnviz.core.coerce import is_applicable
@@ -23,6 +24,7 @@ from attnviz.core.graph import ancestors
 from attnviz.core.limits import MAX_FLIP_NUMBERS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.settings import OPTIONS
+from attnviz.core.stage import name_in_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.flips import headline, sentence, sentences
 from attnviz.explain.steps import full_title
@@ -303,9 +305,23 @@ def plain_search(trace, contest, stage):
     return None
 
 
-@of_each("options", {str(own): needs | own for own, needs in [({}, {}), *ALONE, (WHOLE, {}), BEYOND]})
-def test_plain_search_finds_no_smaller_flip(options):
-    trace, contest = last_contest("cat sat", options)
+def small_two_texts():
+    """A pass of an encoder and a decoder that answers, all of its stages small."""
+    of = draw(2)
+    shapes = {**dict.fromkeys(("w_q", "w_k", "w_v"), (1, 2, 2)), "w_o": (2, 2)}
+    encoder, *decoder = (Parameters(**{name: of(shape) for name, shape in shapes.items()}) for _ in range(3))
+    kept = {"norm": "rmsnorm", "w_u": of((2, 3))}
+    return attend_seq2seq(of((3, 2)), of((2, 2)), encoder=[encoder], decoder=[tuple(decoder)], **kept)
+
+
+SEARCHED = {
+    str(own): last_contest("cat sat", needs | own) for own, needs in [({}, {}), *ALONE, (WHOLE, {}), BEYOND]
+} | {"two texts": (small_two_texts(), ranking_of(small_two_texts(), "probabilities", (1, 0)))}
+
+
+@of_each("case", SEARCHED)
+def test_plain_search_finds_no_smaller_flip(case):
+    trace, contest = case
     found = flips(trace, contest)
     assert [each.stage for each in found] == [stage.name for stage in ancestors(trace.stages, contest.stage)][:-1]
     both_sides_hold(trace, contest, found)
@@ -322,6 +338,7 @@ BY_HAND = MODELS["by-hand"].at(0, None).trace("a b c a")
 CONTESTS = {
     "an answer": (small(mask=np.tri(3, dtype=bool)), "probabilities", (1, 0)),
     "an answer of two layers": (BY_HAND, "probabilities", (len(BY_HAND["x"].value) - 1, 0)),
+    "an answer of two texts": (LABELLED, "probabilities", (2, 0)),
     "two shares": (small(2), "attention", (1, 2, 0)),
     "two shares under a mask": (CAUSAL, "attention", (0, 2, 1)),
 }
@@ -355,7 +372,7 @@ def test_headline_names_leader_and_weights(name):
     trace, contest = contest_in(name)
     text, labels = headline(trace, contest), trace.axes(contest.stage)[-1].labels
     shares = dict(zip(labels, trace[contest.stage].value[contest.row], strict=True))
-    query, head = re.match(r"For “(.+?)”(?: in head (\d+))? ", text).groups()
+    query, head = re.match(r"(?:For|After) “(.+?)”(?: in head (\d+))? ", text).groups()
     assert trace.axes(contest.stage)[-2].labels.index(query) == contest.row[-1]
     assert [int(each) - 1 for each in [head] if each] == [*contest.row[:-1]]
     if contest.stage == "probabilities":
@@ -390,13 +407,15 @@ def test_sentences_flip_when_set(name):
     told = [sentence(trace, contest, each) for each in flips(trace, contest) if each.flip]
     assert len(told) > 3
     for text in told:
-        if flag := re.fullmatch(r"(Showing|Hiding) “(.+?)” (to|from) “(.+?)”(?: in head (\d+))? (.+)\.", text):
-            act, key, way, query, head, turns = flag.groups()
+        hiding = r"(Showing|Hiding) “(.+?)” (to|from) “(.+?)”(?: in head (\d+))?(?: in layer (\d+))? (.+)\."
+        if flag := re.fullmatch(hiding, text):
+            act, key, way, query, head, layer, turns = flag.groups()
             assert way == {"Showing": "to", "Hiding": "from"}[act]
-            labels = [axis.labels for axis in trace.axes("mask")[-2:]]
+            mask = name_in_layer("mask", int(layer or 0))
+            labels = [axis.labels for axis in trace.axes(mask)[-2:]]
             index = (*([int(head) - 1] if head else []), labels[0].index(query), labels[1].index(key))
-            assert trace["mask"].value[index] == (act == "Hiding")
-            assert_turns(trace, trace.with_change("mask", index, act == "Showing"), trace, contest, turns)
+            assert trace[mask].value[index] == (act == "Hiding")
+            assert_turns(trace, trace.with_change(mask, index, act == "Showing"), trace, contest, turns)
             continue
         called, now, to, turns, at, leader = re.fullmatch(
             rf"(\S.*\]) from {NUMBER} to {NUMBER} (.+); at {NUMBER} “(.+)” stays ahead\.", text

@@ -40,6 +40,7 @@ KINDS = [
     *("context", "bias", "a head's mask", "all options set", "two layers that learnt", "two blocks with biases"),
     *("a block", "a layer of 2025", "by blocks beside sinks", "softmax plus one, unseeing", "002 sum"),
     *("latents made into keys, with rope", "latents absorbed, with rope", "queries from a latent, made into keys"),
+    "an encoder and a decoder",
 ]
 PASSES = {name: TRACES[name] for name in KINDS}
 PASSES |= {f"{name}, set by hand in every stage": by_hand(trace) for name, trace in PASSES.items()}

@@ -20,6 +20,7 @@ from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare import differences, distance, pairs_of
+from attnviz.scene.muting import PARTS
 from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
 from attnviz.scene.with_pass import resolve, selected
 
@@ -316,6 +317,7 @@ SCENES = [
     *(Scene(options=Options(**values)) for values in OPTIONS),
     Scene(changes=changes_of("scores[0,2,1]=4")),
     *map(of_model, MODELS),
+    replace(of_model("translator"), sentence="the small cat is too tired"),
     replace(of_model("recall"), model_seed=MODELS["recall"].seeds[-1], checkpoint=1),
 ]
 
@@ -420,8 +422,12 @@ def writes(**stages):
     return lambda now, scene, trace: all(trace[name].value.any() == some for name, some in stages.items())
 
 
+def reads(word):
+    return lambda now, scene, trace: word in trace.labels["token"]
+
+
 def is_shuffled(now, scene, trace):
-    one, other = (resolved(each).trace.labels["token"] for each in (now, scene))
+    one, other = (resolved(each).trace.layers[0].trace.labels["token"] for each in (now, scene))
     plain = [sorted(label.split()[0] for label in each) for each in (one, other)]
     return plain[0] == plain[1] and scene.sentence != now.sentence
 
@@ -457,6 +463,14 @@ CLAIMS = {
     "Without vs with attention": (writes(output=False, mlp=True), writes(output=True, mlp=True)),
     "Without vs with the MLP": (writes(output=True, mlp=False), writes(output=True, mlp=True)),
     "In this order vs shuffled": (is_now, is_shuffled),
+    **{f"“{a}” vs “{b}”": (reads(a), reads(b)) for a, b in (("cat", "cow"), ("tired", "wide"), ("small", "black"))},
+    **{
+        f"Without vs with: {part.label}": (
+            writes(**dict.fromkeys(stages, False)),
+            writes(**dict.fromkeys(stages, True)),
+        )
+        for part, stages in zip(PARTS, (["heads"], ["heads_2"], ["heads_3"], ["positions", "positions_1"]), strict=True)
+    },
 }
 """What each label says of A and of B."""
 

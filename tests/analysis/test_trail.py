@@ -8,7 +8,7 @@ import pytest
 from cases import of_each
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from passes import MODELS
+from passes import MODELS, TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis.provenance import MAX_TRAIL_CELLS, format_trail, parse_trail
@@ -21,6 +21,7 @@ PASSES = {
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
     "set by hand": TRACE.with_change("heads", (1,), 0.0).with_change("masked", (0, 1, 2), 2.0),
     "two layers": MODELS["two layers that learnt"],
+    "two texts": TRACES["a translator"],
     **{f"{e.id} {v.id}": v.trace for e in EXAMPLES.values() for v in e.variants},
 }
 

@@ -73,6 +73,7 @@ def test_links_to_pages_that_have_moved_lead_there(mounted, base, monkeypatch):
         "/": {typed: "/walkthrough", empty: "/walkthrough", "?embed=true": "/walkthrough", "": None, lesson: None},
         "/walkthrough": {typed: None, "": None},
         "/microgpt": {typed: None, "": None},
+        "/translator": {typed: None, "": None},
         "/take_apart": {typed: "/walkthrough", "": "/walkthrough"},
         "/what_if/": {typed: "/walkthrough", "": "/walkthrough"},
         "/lessons": {lesson: "/", "": "/"},

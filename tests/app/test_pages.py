@@ -110,6 +110,13 @@ def test_microgpt_opens_at_an_unfinished_name_that_its_address_holds():
     assert not sent(at)["next"]["ends"]
 
 
+def test_the_translator_opens_at_a_whole_translation_with_words_of_its_own():
+    at = opened(ROOT / "pages" / "translator.py")
+    assert not at.exception
+    assert address_of(at)["model"] == "translator"
+    assert sent(at)["next"]["ends"]
+
+
 @pytest.mark.parametrize("sentence", ["", " \t "])
 def test_a_sentence_that_cannot_be_shown_gets_help_and_stays_in_the_box(sentence):
     answer = did(opened(sentence=SENTENCE), "sentence", sentence)

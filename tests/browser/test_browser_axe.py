@@ -26,7 +26,7 @@ _GREYED = """() => {
 }"""
 TITLES = dict(re.findall(r'st\.Page\("pages/(\w+)\.py", title="(.+?)"', (ROOT / "app.py").read_text("utf-8")))
 PAGES = {
-    "light": ("by_hand", "walkthrough", "your_own_numbers", "audit"),
+    "light": ("by_hand", "walkthrough", "your_own_numbers", "audit", "translator"),
     "dark": ("worked_examples", "what_attention_says", "numpy_code", "microgpt"),
 }
 """All pages of the router that read an address, each in one of the themes."""

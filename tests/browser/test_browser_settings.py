@@ -46,7 +46,7 @@ def test_menu_and_former_links(visit):
     named = page.locator("[data-testid=stTopNavLink], [data-testid=stTopNavDropdownLink]").all_inner_texts()
     assert [name.split("\n")[-1] for name in named] == [
         *("Lessons", "Walkthrough", "microgpt", "Your own numbers"),
-        *("Worked examples", "Built by hand", "What attention doesn't say", "Audit", "The same in NumPy"),
+        *("Translator", "Worked examples", "Built by hand", "What attention doesn't say", "Audit", "The same in NumPy"),
     ]
     assert page.get_by_test_id("stSidebar").count() == 0
     becomes(page, lambda: parameters(page), {"sentence": "owls see mice"})

@@ -1,13 +1,17 @@
 """Comparison of arrays with a pass: a mistake is named, a correct pass is never called wrong."""
 
+import io
+
 import numpy as np
 import pytest
 from cases import covering
 from implementations import LAYOUTS, Implementation, softmax
+from twotexts import LABELLED
 
 from attnviz import Settings, attend, compare, trace_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import Parameters
+from attnviz.explain import export
 
 LATER = ["q", "k", "v", "scores", "scaled", "masked", "attention", "heads", "concat", "output"]
 SEEDS = pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
@@ -226,6 +230,46 @@ def test_several_layers_are_compared_one_by_one():
     assert compare(trace, second, layer=2).first is None
     with pytest.raises(OwnArraysError, match="layers 1 to 2; got 3"):
         compare(trace, arrays, layer=3)
+
+
+@pytest.mark.parametrize("layer", range(1, 7))
+def test_layers_of_two_texts_are_compared_one_by_one(layer):
+    """Of encoder and decoder all stages by their full names, and those of a layer by their own names."""
+    whole = {stage.name: stage.value for stage in LABELLED}
+    view = LABELLED.layers[layer - 1].trace
+    own = {name: view[name].value for name in (*LATER, "x", "context") if name in view}
+    file = dict(np.load(io.BytesIO(export.arrays(LABELLED))))  # with words and sizes of rounding errors
+    for arrays in (whole, own, file):
+        found = compare(LABELLED, arrays, layer=layer)
+        assert found.first is None, found
+        assert {*LATER, "x"} | ({"context"} if layer in (4, 6) else set()) <= {each.stage for each in found.stages}
+        assert not found.not_finite
+    unscaled = softmax(own["masked"] * np.sqrt(own["q"].shape[-1]))
+    found = compare(LABELLED, whole | {f"attention_{layer}": unscaled}, layer=layer)
+    assert (found.first.stage, found.at) == ("attention", f"attention_{layer}")
+    before = {name: own[name] for name in ("q", "k", "v", "scores")}
+    found = compare(LABELLED, before | {"attention": unscaled}, layer=layer)
+    assert [each.id for each in found.causes] == ["unscaled"]
+
+
+def test_arrays_of_two_texts_alone_are_those_of_one_layer():
+    whole = {stage.name: stage.value for stage in LABELLED}
+    for layer in (None, 4):
+        with pytest.raises(OwnArraysError, match="Give those of one layer: what its queries are made from as x"):
+            compare(None, whole, layer=layer)
+    view = LABELLED.layers[3].trace
+    given = {name: view[name].value for name in ("context", "w_q", "w_k", "w_v", "w_o", *LATER)}
+    found = compare(None, {"x": view["attn_norm"].value} | given)
+    assert found.first is None
+    assert {"attention", "output"} <= {each.stage for each in found.stages}
+
+
+@pytest.mark.parametrize("layer", [2, 3, 4, 5, 6])
+def test_array_of_another_layer_is_no_bug(layer):
+    """Its shape differs, as do masks, keys and values of the other layers, or its numbers do."""
+    for name in ("attention", "mask", "k", "v"):
+        found = compare(LABELLED, {name: LABELLED[f"{name}_{layer}"].value})
+        assert not found.stages or found.first or name == "mask"
 
 
 SPOILERS = [

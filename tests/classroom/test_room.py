@@ -250,6 +250,9 @@ ASKED = {
     ),
     ("sentence=the cat sat on&heads=1", "word", "attention[0,2,0]"): "Which word does “sat” look at most?",
     ("model=recall", "word", "scores_2[0,5,2]"): "Which word does “1” have the largest score with, in layer 2?",
+    ("model=translator&sentence=the black cat sleeps", "word", "attention_3[0,2,0]"): (
+        "Which English word does “chat” look at most, in “French reads English”?"
+    ),
     ("model=recall", "number", "attention_2[0,5,2]"): (
         "Which number stands in Attention of layer 2 at “1”, “d”? Up to 0.01 off counts as right."
     ),

@@ -11,12 +11,15 @@ from page import changes_of
 from passes import TRACES, planted
 from torchruns import RECORDED, passes
 from torchruns import run as run_torch
+from twotexts import LABELLED
 
-from attnviz import Parameters, Settings, attend, trace_of
+from attnviz import Parameters, Settings, attend, attend_seq2seq, trace_of
+from attnviz.core.assembly import input_stages
 from attnviz.core.operations.activations import GELU
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import SumNormalise
+from attnviz.core.parameters import Origin
 from attnviz.examples import EXAMPLES
 from attnviz.explain import export, pass_as_microgpt
 from attnviz.explain.export import torch_script
@@ -41,6 +44,8 @@ PASSES = {
     "float mask": attend(np.eye(3), parameters=Parameters(), mask=np.where(np.tri(3, dtype=bool), 0.5, -np.inf)),
     "two layers": TRACES["two layers that learnt"],
     "a head of a layer set by hand": TRACES["two layers built by hand"].with_changes(*changes_of("heads_2[0]=0")),
+    "an encoder and a decoder": LABELLED,
+    "a word hidden from an encoder": LABELLED.with_changes(*changes_of("mask_1[0,3]=0;memory[1,2]=0.5")),
     **{f"{example.id} {variant.id}": variant.trace for example in EXAMPLES.values() for variant in example.variants},
 }
 
@@ -123,7 +128,9 @@ def test_cancelling_terms_may_be_reordered(capsys):
     assert said["output"] == "agrees to rounding"
 
 
-@pytest.mark.parametrize("name", ["set by hand", "beside a large number", "tiny", "float mask", "two layers"])
+@pytest.mark.parametrize(
+    "name", ["set by hand", "beside a large number", "tiny", "float mask", "two layers", "an encoder and a decoder"]
+)
 def test_wrong_number_is_found_in_its_stage(name, capsys):
     trace = PASSES[name]
     for stage in computed(trace):
@@ -174,12 +181,13 @@ def test_wrong_line_is_found(stage, right, wrong, capsys):
     assert verdict == "Not every stage agrees."
 
 
+SIX_LAYERS = {"an encoder and a decoder", "a word hidden from an encoder"}
 BEYOND = {
     np.float64: set(),
     np.float32: {"huge", "far apart", "beside a large number"},
-    np.float16: {"huge", "far apart", "beside a large number", "004 sum", "004 softmax", "004 code"},
+    np.float16: {"huge", "far apart", "beside a large number", "004 sum", "004 softmax", "004 code", *SIX_LAYERS},
 }
-"""The passes with numbers too large for a precision."""
+"""The passes with numbers too large for a precision, or with so many layers that its rounding adds up."""
 
 
 @pytest.mark.parametrize(
@@ -257,6 +265,8 @@ def test_arrays_hold_the_words():
     arrays = np.load(io.BytesIO(export.arrays(PASSES["from another sentence"])))
     assert arrays["words_query"].tolist() == ["one", "two"]
     assert arrays["words_key"].tolist() == ["drei", "vier", "fünf"]
+    arrays = np.load(io.BytesIO(export.arrays(LABELLED)))
+    assert {each for each in arrays if each.startswith("words")} >= {"words_query", "words_query_1", "words_key_4"}
 
 
 TORCH_PASSES = passes()
@@ -330,3 +340,23 @@ def test_no_microgpt_script_for_other_passes(stage, operation):
     assert pass_as_microgpt.script(planted(trace, stage, operation)) is None
     assert pass_as_microgpt.script(trace.with_change("mask", (0, 1), 1.0)) is None
     assert pass_as_microgpt.script(trace.with_change("scores", (0, 1, 1), 1.0)) is None
+
+
+def test_no_microgpt_script_for_an_encoder_and_a_decoder():
+    """Not even where each layer is one of microgpt's, but for the text that its keys are made from."""
+    draw = np.random.default_rng(16).standard_normal
+    shapes = {"w_o": (4, 4), "w_hidden": (4, 8), "w_mlp": (8, 4)} | {f"w_{each}": (2, 4, 2) for each in "qkv"}
+    block = Parameters(**{name: draw(shape) for name, shape in shapes.items()})
+    entering = input_stages((draw((3, 4)), "drawn"), (draw((3, 4)), "by place"), norm=RMSNorm())
+    given = {"norm": RMSNorm(), "w_u": draw((4, 3))}
+    two = attend_seq2seq(draw((5, 4)), entering["x"].value, encoder=[block], decoder=[(block, block)], **given)
+    one = attend(entering["x"].value, parameters=block, residual=True, mask=np.tri(3, dtype=bool), **given)
+    for trace, names in ((one, "wte[token_id]"), (two, None)):
+        words = {
+            "token": ["a", "b", "c"],
+            "answer": ["a", "b", "c"],
+            **({"token_1": [*"defgh"]} if names is None else {}),
+        }
+        named = trace.beginning_with(entering.values()).labelled(**words).originating(Origin(rows=(0, 1, 2)))
+        assert pass_as_microgpt.names_in_microgpt(named).get("embeddings") == names
+        assert (pass_as_microgpt.script(named) is None) == (names is None)

@@ -28,7 +28,7 @@ FIELD = re.compile(
     r"|nats?|held[- ]out|BOS|d_k|d_v|d_model|seeds?|temperature|top[- ][kp]|muted?|initialisers?|one-hot|sinusoidal"
     r"|causal|padding|window|projections?|embeddings?|unembedding|mask(?:s|ed)?|attention|layers?|MLP|LayerNorm|RMSNorm|ReLU|GELU"
     r"|checkpoints?|dot products?|bias(?:es)?|parameters?|concatenation|contributions?|weighted sum|positions?|tokens?"
-    r"|probabilit(?:y|ies)|slopes?|sinks?|softcap|RoPE|ALiBi|groups?)\b",
+    r"|probabilit(?:y|ies)|slopes?|sinks?|softcap|RoPE|ALiBi|groups?|encoders?|decoders?|memory|cross-attention)\b",
     re.IGNORECASE,
 )
 """The field's terms, as people of the field write them."""

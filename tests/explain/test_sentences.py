@@ -237,7 +237,8 @@ LAWS = {
         is_product_of_rows(t, each, t["q"].inputs[0], f"w_{each}") for each in "qkv"
     ),
     ("qkv", "two sentences"): lambda t: (
-        is_product_of_rows(t, "q", "x", "w_q") and all(is_product_of_rows(t, e, "context", f"w_{e}") for e in "kv")
+        is_product_of_rows(t, "q", t["q"].inputs[0], "w_q")
+        and all(is_product_of_rows(t, e, "context", f"w_{e}") for e in "kv")
     ),
     ("qkv", "no matrices"): lambda t: not {"w_q", "w_k", "w_v", "w_uq"} & set(t.keys()),
     ("scores", "dot products"): scores_are_dot_products,

@@ -8,7 +8,7 @@ import io
 import json
 import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import fakemodules
@@ -24,6 +24,7 @@ from attnviz.checks.recording.recorded import pass_of
 from attnviz.checks.uploads import UploadRequest, compared
 from attnviz.core.numerals import digits
 from attnviz.core.selection import Selection
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS, statefile
@@ -50,8 +51,19 @@ class Way:
     keys: list[str] | None = None
     weights: np.ndarray | None = None  # Its attention weights, computed here
     other: Trace | None = None  # The pass beside it
+    texts: tuple[list[str], list[str]] | None = None  # The words that an encoder reads, and those of a decoder
 
-    def words(self, axis):
+    def at(self, layer):
+        """The way with the words of one of its layers; outside of layers those of the last."""
+        if self.texts is None or layer not in (1, 2):
+            return self
+        return replace(self, queries=self.texts[layer - 1], keys=None)
+
+    def words(self, axis, name):
+        layer = split_layer(name)[1]
+        if self.texts and axis.name in ("query", "token", "key", "context token"):
+            is_read = axis.name == "context token" or (layer != 2 if axis.name == "key" else layer == 1)
+            return self.texts[0 if is_read else 1]
         if axis.name in ("query", "token"):
             return self.queries
         if axis.name in ("key", "context token"):
@@ -60,7 +72,7 @@ class Way:
 
     def called(self, name, index, trace=None):
         axes = (trace or self.trace).axes(name)
-        return f"{name}[{', '.join(self.words(axis)[place] for axis, place in zip(axes, index, strict=True))}]"
+        return f"{name}[{', '.join(self.words(axis, name)[place] for axis, place in zip(axes, index, strict=True))}]"
 
     def document(self):
         if isinstance(self.given, SceneWithPass):
@@ -191,6 +203,12 @@ def of_scene(queries=None, keys=None, **written_as):
     return Way(resolved, resolved.trace, queries or list(resolved.trace.labels["query"]), keys, other=other)
 
 
+def translated():
+    english, french = ["the", "black", "cat", "sleeps", "<end>"], ["<begin>", "le", "chat", "noir"]
+    resolved = fitted_at({"model": "translator", "sentence": "the black cat sleeps", "written": "le chat noir"})
+    return Way(resolved, resolved.trace, french, english, texts=(english, french))
+
+
 def of_example(source):
     resolved = fitted_at({"source": source})
     labels = resolved.trace.labels
@@ -283,7 +301,12 @@ WAYS = {
             f"example {source}": lambda source=source: of_example(source)
             for source in ("000 sentence", "001 with", "002 sum", "003 steps", "004 code")
         },
-        **{f"model {name}": lambda name=name: of_scene(model=name) for name in MODELS if name != "microgpt"},
+        **{
+            f"model {name}": lambda name=name: of_scene(model=name)
+            for name in MODELS
+            if name not in ("microgpt", "translator")
+        },
+        "a translator": translated,
         "microgpt": lambda: of_scene(model="microgpt", sentence="ada"),
         "own microgpt": own_microgpt,
         "site page": of_site,
@@ -343,23 +366,34 @@ def test_pages_and_prints_match_the_arrays(offline, name):
 
 def places_in(given):
     """Where to look: each step in both views, two of its queries; and two keys of the attention weights."""
-    steps, start = given["steps"], given["where"]["cell"]
-    n_queries, n_keys = (len(given["words"][side]) for side in ("query", "key"))
-    elsewhere = start | {"head": 0, "query": n_queries - 1 - start["query"], "key": n_keys - 1}
+    steps, layers = given["steps"], given["layers"]
+    are_alike = all(layer["words"] == layers[0]["words"] for layer in layers)
+
+    def start(step):
+        if are_alike:
+            return given["where"]["cell"]
+        return given["starts"][step["layer"]] | {"layer": step["layer"] or len(layers)}
+
+    def last(step):
+        return [len(layers[step["layer"] - 1]["words"][side]) - 1 for side in ("query", "key")]
+
+    def elsewhere(step):
+        query, key = last(step)
+        return start(step) | {"head": 0, "query": query - start(step)["query"], "key": key}
+
     look = {"picked": "", "trail": []}
+    shown = [steps[0], *(each for each in steps if each["arcs"] and each["bands"])]
     places = [
-        {"step": step["id"], "view": view, "cell": cell, **look}
-        for cell in (start, elsewhere)
-        for step in (
-            steps if cell == start else [steps[0], *(each for each in steps if each["arcs"] and each["bands"])]
-        )
+        {"step": step["id"], "view": view, "cell": cell(step), **look}
+        for cell, at in ((start, steps), (elsewhere, shown))
+        for step in at
         for view in ("sheet", "matrices")
     ]
     for step in [each for each in steps if each["attention"] in each["stages"]]:
-        for key in sorted({0, n_keys - 1}):
-            cell = start | {"key": key}
+        for key in sorted({0, last(step)[1]}):
+            cell = start(step) | {"key": key}
             places.append({"step": step["id"], "view": "sheet", "cell": cell, **look, "picked": step["attention"]})
-        places.append({"step": step["id"], "view": "sheet", "cell": start, **look, "isInHand": True})
+        places.append({"step": step["id"], "view": "sheet", "cell": start(step), **look, "isInHand": True})
     return [{"isInHand": False} | place for place in places]
 
 
@@ -373,6 +407,7 @@ class Reader:
 
     def faults(self, place, picture):
         step = self.steps[place["step"]]
+        self.shown = self.way.at(step["layer"])
         yield from self.of_thread(step, place["cell"], picture["thread"])
         if picture["sheet"]:
             yield from self.of_sheet(lines_of(picture["sheet"]["lines"]))
@@ -414,10 +449,11 @@ class Reader:
         return [each for each, stage in expected.items() if stage not in self.read[each]]
 
     def of_thread(self, step, cell, thread):
-        way, is_first = self.way, step["id"] == self.given["steps"][0]["id"]
-        if is_first and (self.given["model"] or {}).get("training") and way.other is None:
+        way, is_first = self.way.at(step["layer"]), step["id"] == self.given["steps"][0]["id"]
+        is_learning = (self.given["model"] or {}).get("training") and way.other is None
+        if is_first and (is_learning or way.texts):
             self.read["start"].add("")
-            return  # "It learns" stands there, which tests/viewer/test_training_in_viewer.py holds
+            return  # "It learns" or two rows of words stand there, which have tests of their own
         sides = {"queries": way.queries, "keys": way.keys or []}
         for side, words in sides.items():
             if [word for word, *_ in thread[side]] != words:
@@ -453,7 +489,7 @@ class Reader:
             for nth, (cell, column) in enumerate(named):
                 self.read["one word"].add(cell.name)
                 axis = trace.axes(cell.name)[along]
-                word = self.way.words(axis)[cell.index[along]]
+                word = self.way.words(axis, cell.name)[cell.index[along]]
                 if column not in ({word, counted(axis, word)} if nth == 0 else {word}):
                     yield f"{cell.name}{list(cell.index)} stands under “{column}”"
             for cell in filter(None, [line.before, *line.cells, *line.after]):
@@ -466,7 +502,7 @@ class Reader:
 
     def of_rows(self, step, cell, table):
         """On a phone each word is a row, and its attention weight stands in a column of its own."""
-        keys = self.way.queries if self.way.keys is None else self.way.keys
+        keys = self.shown.queries if self.shown.keys is None else self.shown.keys
         head, *rows = table
         head = [each.replace("\u00ad", "") for each in head]  # soft hyphens
         named = [row for row in rows if row[0] in keys]
@@ -478,7 +514,7 @@ class Reader:
         self.read["phone"].add(step["attention"])
 
     def of_sentence(self, sheet):
-        keys = self.way.queries if self.way.keys is None else self.way.keys
+        keys = self.shown.queries if self.shown.keys is None else self.shown.keys
         if sheet["sentence"] not in (None, keys):
             yield f"the sentence over the sheet is {sheet['sentence']}"
 
@@ -492,7 +528,7 @@ class Reader:
         cells = [(text, re.fullmatch(r"(\w+)\[([\d,]+)\]", place)) for place, text in matrix["cells"]]
         cells = [(tuple(map(int, place[2].split(","))), text) for text, place in cells]
         axes = trace.axes(name)
-        names = [[*self.way.words(axis)] for axis in axes]
+        names = [[*self.way.words(axis, name)] for axis in axes]
         if name == "positions":  # of places, whatever stands there
             names[0] = [f"place {nth}" for nth in range(1, len(names[0]) + 1)]
         self.read["all words"].add(name)
@@ -522,7 +558,8 @@ class Reader:
     def of_panel(self, cell, panel):
         trace = self.way.trace
         name = panel["title"].partition("[")[0]
-        index = tuple(axis.place(Selection(**cell)) for axis in trace.axes(name))
+        selection = Selection(**{each: place for each, place in cell.items() if each != "layer"})
+        index = tuple(axis.place(selection) for axis in trace.axes(name))
         value = trace[name].value[index]
         called = self.way.called(name, index)
         if not panel["title"].startswith(f"{called} = ") or not panel["title"].endswith(digits(value)):
@@ -531,10 +568,10 @@ class Reader:
             return
         self.read["panel"].add(name)
         query, key = (
-            self.way.words(axis)[place] for axis, place in list(zip(trace.axes(name), index, strict=True))[1:]
+            self.way.words(axis, name)[place] for axis, place in list(zip(trace.axes(name), index, strict=True))[1:]
         )
         quoted = _QUOTED.findall(panel["story"])
-        if not {query, key} & {*quoted[:2]} or not {*quoted} <= {*self.way.queries, *(self.way.keys or [])}:
+        if not {query, key} & {*quoted[:2]} or not {*quoted} <= {*self.shown.queries, *(self.shown.keys or [])}:
             yield f"the panel says {panel['story']}"
         if value > 0 and (quoted[:2] != [query, key] or percent(value).replace("\xa0", " ") not in panel["story"]):
             yield f"the panel says {panel['story']} of “{key}”, which has {percent(value)}"

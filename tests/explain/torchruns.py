@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz import Parameters, Settings, attend, trace_of
+from attnviz import Parameters, Settings, attend, attend_seq2seq, trace_of
 from attnviz.core.trace import Trace
 from attnviz.explain import export
 from attnviz.explain.export import torch_script
@@ -37,6 +37,9 @@ def passes() -> dict[str, Trace]:
         ),
         "nobody sees anything": trace_of(Settings("a b", mask="padding", mask_size=2)),
         "a parameter set by hand": trace_of(Settings("a b c")).with_change("w_q", (0, 1, 2), 3.0),
+        "an encoder and a decoder": attend_seq2seq(
+            x, x[:3], encoder=layers[:1], decoder=[(layers[1], Parameters(*w[1:4], w_o[0]))], norm="layernorm"
+        ),
     }
 
 

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readWhere, searchAt } from "../../attnviz/viewer/browser/model/address.js";
 import { differencesOf, pairOf } from "../../attnviz/viewer/browser/model/looks.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
-import { atCell, fitted, focusOf } from "../../attnviz/viewer/browser/model/state.js";
+import { atCell, atStep, fitted, focusOf, stepAt } from "../../attnviz/viewer/browser/model/state.js";
 import { runsAt } from "../../attnviz/viewer/browser/dom/runs.js";
 import { runsOf } from "../../attnviz/viewer/browser/views/glossary.js";
 import { setIn } from "../../attnviz/viewer/browser/views/oneWordCells.js";
@@ -41,6 +41,25 @@ const FUNCTIONS = {
           .map(({ text }) => text)
           .join(""),
       };
+    });
+  },
+
+  // Where each move of some walks leads, to a step or to a cell: the words there, and those of each stage that is shown.
+  walks({ document, walks }) {
+    const pass = readPass(document),
+      labelsIn = (name, cell) => {
+        const { axes } = pass.stages.get(name);
+        return pass.indexAt(name, cell).map((position, nth) => [axes[nth].name, axes[nth].labels[position]]);
+      };
+    return walks.map(moves => {
+      let where = fitted(pass, readWhere(pass, ""));
+      return moves.map(move => {
+        const parts = typeof move === "string" ? atStep(pass, where, move) : { cell: { ...where.cell, ...move } };
+        where = fitted(pass, { ...where, ...parts });
+        const { query, key } = pass.wordsAt(where.step),
+          shown = stepAt(pass, where).stages.map(name => [name, labelsIn(name, where.cell)]);
+        return { step: where.step, words: [query[where.cell.query], key[where.cell.key]], shown };
+      });
     });
   },
 

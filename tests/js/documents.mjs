@@ -371,13 +371,13 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
   return {
     stages,
     steps,
-    layers: [{ attention: "attention", purpose: "" }],
+    layers: [{ attention: "attention", mask: "mask", purpose: "", title: "", words: wordsOfPass(sized.nWords) }],
     nearest: Object.fromEntries(STEPS.map(([id]) => [id, id])),
     map: {
       columns: steps.map(({ id, title, layer, stages: there }) => ({ step: id, title, layer, stages: there })),
       arrows,
     },
-    words: { query: wordsOf(sized.nWords), key: wordsOf(sized.nWords), shared: true },
+    words: wordsOfPass(sized.nWords),
     where: { step: "question", cell: start, ...looks, compare: "both" },
     starts: [start],
     ...{
@@ -393,6 +393,15 @@ export function documentOf(options = {}, arrays = arraysOf(options)) {
     },
   };
 }
+
+const wordsOfPass = n => ({ query: wordsOf(n), key: wordsOf(n), shared: true, unit: "word", sides: [] });
+
+/** A document of other words. */
+export const withWords = (document, words) => ({
+  ...document,
+  words,
+  layers: document.layers.map(layer => ({ ...layer, words })),
+});
 
 // Passes of several layers: a pass for each layer, whose input is the output of the one before.
 const BEFORE = ["question", "tokens", "positions"],
@@ -428,7 +437,7 @@ export function layeredDocumentOf(options = {}, nLayers = 2) {
     starts: [start, ...layers.map((_, i) => ({ ...start, query: i, key: i + 1 }))],
     stages: Object.assign({}, ...layers.map(({ stages }) => stages)),
     steps,
-    layers: layers.map((_, i) => ({ attention: `attention_${i + 1}`, purpose: "" })),
+    layers: layers.map((_, i) => ({ ...last.layers[0], attention: `attention_${i + 1}` })),
     nearest: Object.assign({}, ...layers.map(({ nearest }) => nearest), layers[0].nearest),
     map: {
       columns: steps.map(({ id, title, layer, stages }) => ({ step: id, title, layer, stages })),

@@ -5,7 +5,7 @@ import { neighbour } from "../../attnviz/viewer/browser/dom/element.js";
 import { fit, indexIn, largestThatFits, spotOf, tiling } from "../../attnviz/viewer/browser/fit/fit.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { marksOf } from "../../attnviz/viewer/browser/views/matrixGrid.js";
-import { depthsOf, folded, inRows, nameOf } from "../../attnviz/viewer/browser/views/diagram.js";
+import { depthsOf, folded, inRows } from "../../attnviz/viewer/browser/views/diagram.js";
 import { rectangles } from "../../attnviz/viewer/browser/views/matrix.js";
 import { roomForColumns, setSizes } from "../../attnviz/viewer/browser/views/oneWordSizes.js";
 import { visibleRows } from "../../attnviz/viewer/browser/model/state.js";
@@ -368,11 +368,12 @@ test("in a column of the map a stage stands after those that it was computed fro
 
 const { map } = layeredDocumentOf({}, 3);
 const ATTENTION = layer => `attention_${layer}`;
+const NAMED = layer => `Layer ${layer}`;
 const titles = columns => columns.map(({ title }) => title);
 
 test("all steps are open in the present layer alone; each other layer is one step, which leads to its first", () => {
   for (const open of [0, 1, 2, 3]) {
-    const { columns } = folded(map, open, ATTENTION);
+    const { columns } = folded(map, open, ATTENTION, NAMED);
     for (const layer of [1, 2, 3]) {
       const there = columns.filter(each => each.layer === layer),
         all = map.columns.filter(each => each.layer === layer);
@@ -387,7 +388,7 @@ test("all steps are open in the present layer alone; each other layer is one ste
 
 test("arrows lead between the stages that are there, each once, and none from a layer to itself", () => {
   for (const open of [0, 1, 2, 3]) {
-    const { columns, arrows } = folded(map, open, ATTENTION),
+    const { columns, arrows } = folded(map, open, ATTENTION, NAMED),
       there = new Set(columns.flatMap(({ stages }) => stages));
     for (const [from, to] of arrows) assert.ok(there.has(from) && there.has(to) && from !== to, `${from} ${to}`);
     assert.equal(new Set(arrows.map(String)).size, arrows.length);
@@ -399,7 +400,7 @@ test("arrows lead between the stages that are there, each once, and none from a 
 
 test("a pass of one layer is as it was: one row, nothing folded, no layer named", () => {
   const { map: whole } = documentOf();
-  const { columns, arrows } = folded(whole, 0, ATTENTION);
+  const { columns, arrows } = folded(whole, 0, ATTENTION, NAMED);
   const actual = columns;
   assert.deepEqual(
     actual,
@@ -407,7 +408,6 @@ test("a pass of one layer is as it was: one row, nothing folded, no layer named"
   );
   assert.deepEqual(arrows, whole.arrows);
   assert.deepEqual(inRows(whole.columns), [whole.columns]);
-  assert.equal(nameOf(0), "");
 });
 
 test("each layer has a row, the first with what comes before, the last with what comes after", () => {

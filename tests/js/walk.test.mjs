@@ -3,7 +3,7 @@ import test from "node:test";
 import { readWhere, resultStages, revealAt, revealsOf } from "../../attnviz/viewer/browser/model/address.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { destinationOf } from "../../attnviz/viewer/browser/model/present.js";
-import { makePlay, ticksOf } from "../../attnviz/viewer/browser/model/route.js";
+import { makePlay, stopAtEnd, ticksOf } from "../../attnviz/viewer/browser/model/route.js";
 import { atCell, atHead, atStep, besideStep, carried, fitted } from "../../attnviz/viewer/browser/model/state.js";
 import {
   focusOf,
@@ -14,8 +14,8 @@ import {
   visibleRows,
   stepsOf,
 } from "../../attnviz/viewer/browser/model/state.js";
-import { toCome, unfolded, walkOf } from "../../attnviz/viewer/browser/model/state.js";
-import { documentOf, filled } from "./documents.mjs";
+import { toCome, unfolded, walkOf, withAnswerOfRow } from "../../attnviz/viewer/browser/model/state.js";
+import { documentOf, filled, layeredDocumentOf, withWords } from "./documents.mjs";
 import { mockTimeouts } from "./helpers.mjs";
 
 const PASS = readPass(documentOf());
@@ -61,7 +61,7 @@ test("with other words one looks at what is seen first of them, unless another w
   const { document } = PASS,
     start = { ...document.starts[0], query: 2 },
     same = { ...document, starts: [start] },
-    other = { ...same, words: spoken("owls", "see", "mice") };
+    other = withWords(same, spoken("owls", "see", "mice"));
   const carriedTo = (where, now) => carried({ document, where }, now).cell,
     picked = at({ cell: { ...FIRST.cell, key: 3 } });
   for (const where of [FIRST, at({ cell: { ...FIRST.cell, feature: 1 } })])
@@ -71,10 +71,10 @@ test("with other words one looks at what is seen first of them, unless another w
 });
 
 test("what is selected follows its words, each as often as it was there before, where both still are", () => {
-  const document = { ...PASS.document, words: spoken("the", "dog", "bites", "the (2)", "man") };
+  const document = withWords(PASS.document, spoken("the", "dog", "bites", "the (2)", "man"));
   const moved = (query, key, ...words) => {
     const where = at({ cell: { ...FIRST.cell, head: 1, feature: 3, query, key }, trail: ["scores[0,1,2]"] });
-    const { cell, trail } = carried({ document, where }, { ...document, words: spoken(...words) });
+    const { cell, trail } = carried({ document, where }, withWords(document, spoken(...words)));
     assert.deepEqual({ ...where.cell, query: cell.query, key: cell.key }, cell, "all but the words stays");
     const isSame = cell.query === query && cell.key === key;
     assert.equal(trail.length, Number(isSame), "what was unfolded was of other words");
@@ -88,23 +88,23 @@ test("what is selected follows its words, each as often as it was there before, 
 });
 
 test("queries are sought among queries, keys among keys", () => {
-  const of = (...keys) => ({ ...PASS.document, words: { query: ["the", "cat"], key: keys, shared: false } }),
+  const of = (...keys) => withWords(PASS.document, { query: ["the", "cat"], key: keys, shared: false }),
     where = at({ cell: { ...FIRST.cell, query: 0, key: 1 } }),
     { cell } = carried({ document: of("le", "chat"), where }, of("chat", "le", "the"));
   assert.deepEqual(cell, { ...where.cell, key: 0 });
 });
 
 test("of a model that is asked something one looks at what is seen first, wherever the words are now", () => {
-  const document = { ...PASS.document, model: {}, words: spoken("a", "b", "c") },
-    now = { ...document, words: spoken("c", "b", "a") };
+  const document = withWords({ ...PASS.document, model: {} }, spoken("a", "b", "c")),
+    now = withWords(document, spoken("c", "b", "a"));
   assert.deepEqual(carried({ document, where: FIRST }, now), FIRST);
   const picked = at({ cell: { ...FIRST.cell, query: 0 } });
   assert.deepEqual(carried({ document, where: picked }, now).cell, { ...picked.cell, query: 2, key: 0 });
 });
 
 test("two words that were swapped stay selected, and swapped back they are where they were", () => {
-  const document = { ...PASS.document, model: {}, words: spoken("a", "b", "c") },
-    now = { ...document, words: spoken("a", "c", "b") };
+  const document = withWords({ ...PASS.document, model: {} }, spoken("a", "b", "c")),
+    now = withWords(document, spoken("a", "c", "b"));
   const swapped = carried({ document, where: FIRST }, now);
   assert.deepEqual([swapped.cell.query, swapped.cell.key], [FIRST.cell.key, FIRST.cell.query]);
   assert.deepEqual(carried({ document: now, where: swapped }, document).cell, FIRST.cell);
@@ -247,6 +247,22 @@ test("the short route asks, compares, shares, collects and answers", () => {
   const rest = "softmax null, weighted-sum null, output null";
   assert.equal(stepsFrom("question"), `question null, scores null, ${rest}`);
   assert.equal(stepsFrom("mask"), `mask null, ${rest}`, "from wherever one is");
+});
+
+test("the short route's second stop is the layer that makes the keys of the last", () => {
+  const document = layeredDocumentOf({}, 3),
+    [french, english] = [
+      ["le", "chat", "<end>"],
+      ["the", "cat", "<end>"],
+    ],
+    of = [english, french, french].map((query, nth) => ({ query, key: nth === 1 ? french : english, shared: nth < 2 }));
+  const stepsWith = layers => {
+    const pass = readPass({ ...document, layers }),
+      where = { ...readWhere(pass, "?view=sheet"), present: true };
+    return stopAtEnd(pass, where, 1).step;
+  };
+  assert.equal(stepsWith(document.layers), "softmax-2");
+  assert.equal(stepsWith(document.layers.map((layer, nth) => ({ ...layer, words: of[nth] }))), "softmax-1");
 });
 
 test("Play goes the same way, from where one is to the end, and from the end once more", () => {
@@ -438,4 +454,28 @@ test("the sum of a band is there from its last reveal on", () => {
   assert.ok(last > 0 && last <= count);
   const isWhole = reveal => visibleRows(PASS, at({ step: "weighted-sum", reveal })).at(-1).isWhole;
   assert.deepEqual([isWhole(last - 1), isWhole(last)], [false, true]);
+});
+
+test("the answer goes with its row until another is picked, and rows without answers keep it", () => {
+  const words = { query: ["<begin>", "le", "chat"], key: ["the", "cat"] },
+    layers = [{ words: { query: words.key, key: words.key } }, { words }],
+    most = [3, 1, 2],
+    pass = /** @type {any} */ ({
+      document: { layers, words, model: { answers: "probabilities" } },
+      wordsAt: step => layers[step === "softmax-1" ? 0 : 1].words,
+      layerAt: step => (step === "softmax-1" ? 1 : 2),
+      row: (_name, [query]) => [0, 1, 2, 3].map(answer => Number(answer === most[query])),
+    });
+  const place = (query, answer, step = "answer", kept = {}) =>
+    /** @type {any} */ ({ step, kept, cell: { query, answer } });
+  const cases = /** @type {any} */ ({
+    "to another row": [place(1, 1), place(2, 1), 2],
+    "from a picked answer": [place(1, 0), place(2, 0), 0],
+    "to a picked answer": [place(1, 1), place(1, 0), 0],
+    "to the other text": [place(1, 1), place(0, 1, "softmax-1"), 1],
+    "from the other text": [place(0, 1, "softmax-1"), place(2, 1), 2],
+    "back to what was picked": [place(0, 0, "softmax-1"), place(1, 0, "answer", { 2: {} }), 0],
+  });
+  for (const [name, [before, after, answer]] of Object.entries(cases))
+    assert.equal(withAnswerOfRow({ pass, where: before }, pass, after).cell.answer, answer, name);
 });

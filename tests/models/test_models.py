@@ -64,7 +64,11 @@ def test_short_cut_knows_only_the_first_noun():
     assert {answer == right for answer, right, _ in found.values()} == {True, False}
 
 
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+OF_ONE_TEXT = {id: recipe for id, recipe in RECIPES.items() if id != "translator"}
+"""Those that read one text; the translator has its own tests."""
+
+
+@pytest.mark.parametrize("recipe", OF_ONE_TEXT.values(), ids=OF_ONE_TEXT)
 def test_batch_equals_single_texts(recipe):
     batch = recipe.task.held_out().picked(slice(-200, None))
     trained = recipe.untrained(0)
@@ -176,7 +180,7 @@ def test_pass_states_its_parameters_origin():
         expected = "built" if id == "by-hand" else "learnt" if place else "drawn"
         assert trace.origin.kind == expected
         assert "{sentence}" in trace.origin.question
-        recipes = {stage.operation.recipe for stage in trace.stages if stage.is_given and stage.name != "mask"}
+        recipes = {stage.operation.recipe for stage in trace.stages if stage.is_given and "mask" not in stage.name}
         assert recipes == {
             {
                 "drawn": "drawn at random, before any training",
@@ -217,7 +221,7 @@ ASKING_RECIPES = {id: recipe for id, recipe in RECIPES.items() if not recipe.tas
 SEEDS = [(id, seed) for id, recipe in ASKING_RECIPES.items() for seed in range(recipe.seeds)]
 
 
-@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+@pytest.mark.parametrize("recipe", OF_ONE_TEXT.values(), ids=OF_ONE_TEXT)
 def test_loss_gradients_are_central_differences(recipe):
     small = replace(recipe, d_model=recipe.n_heads + 2 * (recipe.n_heads == 1), n_neurons=min(recipe.n_neurons, 5))
     small = replace(small, spread=recipe.spread and 0.5).untrained(5)

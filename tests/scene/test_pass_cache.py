@@ -167,7 +167,7 @@ def test_passes_of_one_template_say_the_same_whatever_their_numbers_are(asked, s
 
 @pytest.mark.parametrize("id_", MODELS)
 def test_passes_of_one_model_say_the_same_whatever_it_learnt(id_):
-    scene = of_model(id_)
+    scene = replace(of_model(id_), written="")  # else a translator's words differ as training goes on
     seeds = MODELS[id_].seeds
     found = [
         resolve(replace(scene, model_seed=seed, checkpoint=place)).trace
@@ -176,9 +176,11 @@ def test_passes_of_one_model_say_the_same_whatever_it_learnt(id_):
     ]
     names = {trace.origin.kind: template_of(trace).name for trace in found}
     for trace in found:
-        assert trace.template == (id_, trace.origin.kind, trace.labels["token"])
+        words = [trace.labels[name] for name in ("token", "context token") if name in trace.labels]
+        assert trace.template == (id_, trace.origin.kind, *words)
         assert template_of(without_template(trace)).name == names[trace.origin.kind]
-    one, other = (resolve(replace(scene, sentence=text)).trace for text in ("a b", "b a"))
+    a, b, *_ = MODELS[id_].task.words
+    one, other = (resolve(replace(scene, sentence=text)).trace for text in (f"{a} {b}", f"{b} {a}"))
     assert (one.template == other.template) is (template_of(one).name == template_of(other).name) is False
 
 

@@ -61,7 +61,7 @@ def test_every_act_of_a_setting_has_a_box():
         *("replace", "checkpoint"),  # which a notice and the view ask for
         *("change", "drop", "reset", "mute", "swap", "slopes", "flip", "need"),
         *("pin", "unpin", "exchange", "pair"),
-        *("next", "shorter", "names", "draw", "paint"),
+        *("next", "shorter", "anew", "whole", "names", "draw", "paint"),
     }
 
 
@@ -113,7 +113,7 @@ def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
         for option in box["options"] if box.get("event") == "word" else []:
             assert box["value"] is None
             done = apply_action(KINDS[model], "word", option["value"])
-            between = "" if reading_model(KINDS[model]).task.is_open else " "
+            between = "" if reading_model(KINDS[model]).task.spoken("ab") else " "
             assert shown(*done)["sentence"] == f"{KINDS[model].sentence}{between}{option['value']}"
 
 

@@ -15,6 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 RECALL = {"model": "recall", "sentence": "g 5 g"}
 PAIR = {"sentence": "the cat sat", "beside": "sentence=the cat ran"}
 LETTERS = {"model": "microgpt", "sentence": "el"}
+TRANSLATOR = {"model": "translator", "sentence": "the cow sleeps"}
 CHANGED = {"sentence": "the cat sat", "mask": "causal", "changes": "scores[0,1,0]=3"}
 VIEWS = [
     ("", {"model": "who-is-it"}),
@@ -26,6 +27,10 @@ VIEWS = [
     (at(step="tokens", view="matrices"), {"model": "by-hand"}),
     (at(step="weighted-sum", view="sheet", ask="what would move it"), {"sentence": "the cat sat", "heads": "2"}),
     (at(step="softmax", view="matrices", ask="what if"), CHANGED),
+    ("", TRANSLATOR),
+    (at(step="softmax-3", view="sheet"), TRANSLATOR),
+    (at(step="qkv-3", view="matrices"), TRANSLATOR),
+    (at(step="softmax-3", view="heads"), TRANSLATOR),
     ("", LETTERS | {"beside": "sentence=e", "draw": "1,3,1,0"}),
 ]
 """Where one is, and what is shown there: of few numbers, as each takes its time."""

@@ -10,13 +10,15 @@ import numpy as np
 import pytest
 from axe import violations_but_contrast
 from boxes import THEMES
+from cases import of_each
 from contrast import faint
-from documents import fitted_at, merged
+from documents import fitted_at, merged, whole
 from hostile import CASES
 from needs import needed
 from page import ROOT
 from patience import PATIENCE_SECONDS
 from tab import becomes, cell, expect, frames, from_menu
+from twotexts import LABELLED, READ, TRACE, WRITTEN
 
 from attnviz import OwnArraysError, Parameters, Settings, attend, compare, page, show, trace_of
 from attnviz.core.changes import parse_change
@@ -223,6 +225,23 @@ def test_large_page_warns_of_its_size(tmp_path):
     with pytest.warns(UserWarning, match="40 tokens"):
         n_bytes = page(large, tmp_path / "large.html")
     assert str(named.value).startswith(f"A page of {n_bytes / 1e6:.1f} MB")
+
+
+@pytest.mark.filterwarnings("ignore:A page of")
+@of_each("case", {"with words": (LABELLED, READ, WRITTEN), "bare": (TRACE, ("1", "2", "3", "4"), ("1", "2", "3"))})
+def test_page_of_two_texts_has_the_words_of_each_layer(case):
+    trace, read, written = case
+    made = show(trace)
+    assert made.title == (" ".join(read) if trace is LABELLED else "a pass of 4 tokens")
+    document = whole(json.loads(Reader(made.html).texts["document"]))
+    sides = [(read, read)] * 2 + [(written, written), (written, read)] * 2
+    assert [(tuple(each["words"]["query"]), tuple(each["words"]["key"])) for each in document["layers"]] == sides
+    with pytest.warns(UserWarning, match="6 layers, 4 tokens and 3 heads"):
+        show(trace)
+    own = {name: trace[f"{name}_4"].value for name in ("q", "k")}
+    found = compare(trace, own | {"scaled": trace["scores_4"].value}, layer=4)
+    pair = json.loads(Reader(show(found).html).texts["document"])
+    assert (pair["where"]["picked"], pair["where"]["step"]) == ("scaled_4", "scaling-4")
 
 
 def test_pass_page_contains_no_lessons():

@@ -21,6 +21,7 @@ printed = needed("paper").printed
 pytestmark = pytest.mark.browser
 
 WHO, RECALL = {"model": "who-is-it"}, {"model": "recall"}
+TRANSLATOR = {"model": "translator", "sentence": "the black cat sleeps"}
 CAUSAL = {"sentence": "the cat sat on the mat", "heads": "2", "mask": "causal", "seed": "7"}
 FORTY = {"sentence": " ".join(f"word{number}" for number in range(1, 41)), "d_model": "64", "heads": "8"}
 HOSTILE = "<b>x</b><img/src=//evil.example/x>"
@@ -63,7 +64,9 @@ def texts(sheets):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "settings", [WHO, RECALL, CAUSAL, FORTY], ids=["who is it", "two layers", "heads", "forty words"]
+    "settings",
+    [WHO, RECALL, CAUSAL, FORTY, TRANSLATOR],
+    ids=["who is it", "two layers", "heads", "forty words", "two texts"],
 )
 def test_sheet_prints_a_page_per_word_with_its_weights(opened, settings):
     page, trace, document = of_sheet(opened, settings)
@@ -71,10 +74,11 @@ def test_sheet_prints_a_page_per_word_with_its_weights(opened, settings):
     places = selections(document)
     assert len(sheets) == len(places)
     for nth, (sheet, text, (name, cell)) in enumerate(zip(sheets, texts(sheets), places, strict=True), start=1):
-        word, layer = trace.labels["query"][cell["query"]], trace.layers[int(name[-1]) - 1]
-        kind, words = name.split("-")[0], trace.labels["key"]
+        layer = trace.layers[int(name[-1]) - 1]
+        labels, title = layer.trace.labels, document["layers"][layer.number - 1]["title"]
+        word, kind, words = labels["query"][cell["query"]], name.split("-")[0], labels["key"]
         assert f"Where “{word}” looks" in text if kind == "words" else f"What “{word}” becomes" in text
-        assert (f"Layer {name[-1]}" in text) == (len(trace.layers) > 1)
+        assert ((title or f"Layer {name[-1]}") in text) == (len(trace.layers) > 1)
         assert " ".join(words) in text, "the sentence whole"
         assert f"Page {nth} of {len(sheets)}" in text
         assert ("Model: " if "model" in settings else f"Seed: {settings.get('seed', 42)}") in text

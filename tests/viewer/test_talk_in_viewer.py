@@ -201,7 +201,7 @@ def test_talk_of_a_finished_name_starts_over(opened):
     page = opened("", model="microgpt", sentence="eliza")
     before = page.url
     page.keyboard.press("p")
-    assert sent(page) == [["sentence", ""]]
+    assert sent(page) == [["anew", True]]
     assert page.url == before, "what was there is a step of the history of its own"
     page.evaluate("(document) => show(document)", json.loads(written(model="microgpt", sentence="")))
     becomes(page, lambda: parameters(page).get("present"), "1")

@@ -119,6 +119,9 @@ def keys_or_values_of_another_layer(context: MistakeContext) -> Iterator[Change]
     def evaluate(stage: str, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
         return evaluated(context.nodes, precision, {stage})[stage]
 
+    def is_like(stage: str, other: str) -> bool:
+        return context.trace[stage].shape == context.trace[other].shape
+
     readers = {letter: stage for letter, stage in (("k", "scores"), ("v", "heads")) if context.makes(stage)}
     read = {letter: context.nodes[stage].inputs[1] for letter, stage in readers.items()}  # such as "k_rotated"
     names = {split_layer(stage.name): stage.name for stage in context.trace.stages}
@@ -127,7 +130,7 @@ def keys_or_values_of_another_layer(context: MistakeContext) -> Iterator[Change]
         nodes = {
             letter: Node((), partial(evaluate, names[stage, layer]))
             for letter, stage in read.items()
-            if stage.startswith(letter) and (stage, layer) in names
+            if stage.startswith(letter) and (stage, layer) in names and is_like(stage, names[stage, layer])
         }
         for letters in each_and_all([*nodes], ("k", "v")):
             wrong, right = (", ".join(f"kept_{ROWS[each]}[{of}]" for each in letters) for of in (layer, "layer"))

@@ -33,7 +33,8 @@ class Candidate:
 
     @classmethod
     def of_trace(cls, trace: Trace) -> Candidate:
-        sizes = dict(sizes_of({stage.name: stage.shape for stage in trace.stages}))
+        others = {"embeddings", "positions"}  # as long as `x`, or of another text than this layer's
+        sizes = dict(sizes_of({stage.name: stage.shape for stage in trace.stages if stage.name not in others}))
         if sizes["g"] == sizes["h"]:
             del sizes["g"]  # the user may have one copy of what the heads of a group share
         return cls(None, sizes, None, [trace])
@@ -92,9 +93,11 @@ class Candidate:
         if "mask" not in self.trace:
             return []
         masks, known = [*wrong_masks(self.trace["mask"].value)], [self.trace["mask"].value]
+        scores = self.trace["masked"].shape
         for stage in self.trace:
             base, layer = split_layer(stage.name)
-            if base == "mask" and layer and not any(np.array_equal(stage.value, each) for each in known):
+            fits = stage.shape in (scores, scores[1:])
+            if base == "mask" and layer and fits and not any(np.array_equal(stage.value, each) for each in known):
                 known.append(stage.value)
                 masks.append(WrongMask("mask of another layer", str(layer), stage.value))
         return masks

@@ -29,6 +29,7 @@ from attnviz.checks.read.rounding import OutOfWorkError, Rounded, work_limit
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.parameters import ALL_AXES
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 
 MOST_COMPUTED = 300_000_000  # how many numbers a comparison may compute: a second or two
@@ -37,6 +38,11 @@ _MAX_WAYS = 2  # in how many readings mistakes are searched
 _TOO_LARGE = (
     "These arrays are so large, and can be read in so many ways, that a comparison takes too long. Give fewer heads or "
     "tokens, or say n_heads, orientation and true_is."
+)
+_OF_TWO_TEXTS = (
+    "Without a pass the arrays of one layer are compared; got context and memory, as of an encoder and a decoder. Give "
+    "those of one layer: what its queries are made from as x and, if its keys are made of the other text, that as "
+    "context."
 )
 _WHOLE = {"q", "k", "v", "heads"}  # the stages of a pass that can be shown
 
@@ -105,8 +111,10 @@ def explain(
 ) -> Explanation:
     """Compare a user's arrays with a pass, stage by stage, as `attnviz.compare` does."""
     stated = stated or Conventions()
+    if trace is None and {"context", "memory"} <= arrays.keys():
+        raise OwnArraysError(_OF_TWO_TEXTS)
     is_of_several = len(layers_of(arrays)) > 1
-    arrays = arrays if layer is None else of_layer(arrays, layer)
+    arrays = arrays if layer is None else of_layer(_as_in_layer(trace, arrays, layer), layer)
     layer = 1 if layer is None or (is_of_several and trace and trace.n_layers == 1) else layer
     numbers, arrays = numbers_in(arrays)
     ways, unread = user_arrays(arrays, stated)
@@ -125,6 +133,21 @@ def explain(
             ways, unread = _nearest(unread[0], arrays[unread[0]], candidate)
         result = _explained(ways, partial(Candidates, likely=[candidate]))
     return Explanation(result[0], unread, _by_convention(*result), trace, layer)
+
+
+def _as_in_layer(trace: Trace | None, arrays: Mapping[str, np.ndarray], number: int) -> Mapping[str, np.ndarray]:
+    """Of arrays by the names of all stages of an encoder and a decoder those of a layer, by their names in it alone.
+
+    What enters the layer is its `x`, and what its keys are made from, if another text, its `context`.
+    """
+    if not trace or number not in range(1, trace.n_layers + 1) or trace.layers[0].names["x"] != "context":
+        return arrays
+    others = [name for name in arrays if name not in trace and not name.startswith(("size_", "words_"))]
+    if others or len(layers_of(arrays)) < 2:
+        return arrays
+    own = trace.layers[number - 1].names.items()
+    in_layer = {name: full for name, full in own if name in ("x", "context") or split_layer(full) == (name, number)}
+    return {name: arrays[full] for name, full in in_layer.items() if full in arrays}
 
 
 def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:

@@ -32,6 +32,7 @@ from attnviz.checks.report.unexplained import unexplained
 from attnviz.checks.report.words import Row, capital, difference_clause, html_of, shortened, title, to_rounding
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.order import LayerConfig
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted, listed
 
@@ -325,7 +326,7 @@ def _infinities(arrays: Mapping[str, np.ndarray]) -> Iterator[str]:
         array = as_array(name, value)
         if array.dtype.kind != "f":
             continue
-        known = named(name)
+        known = named(name) or named(split_layer(name)[0])
         hides = known is not None and known.stage in ("mask", *score_stages())
         kinds = {"NaN": np.isnan(array), "∞": np.isinf(array) & ((array > 0) | (not hides))}
         if counts := {kind: int(where.sum()) for kind, where in kinds.items() if where.any()}:

@@ -3,6 +3,7 @@ steps a trace has, and what they say, follows from its stages.
 """
 
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import lru_cache
 
@@ -14,7 +15,7 @@ from attnviz.explain.steps.answer import ANSWER, WHOLE_PASS
 from attnviz.explain.steps.latent import ABSORBED_QUERIES, ABSORBED_VALUES, LATENT, QUERY_LATENT
 from attnviz.explain.steps.mask import MASK
 from attnviz.explain.steps.mlp import MLP, MLP_RESIDUAL, NEURONS, RESIDUAL
-from attnviz.explain.steps.norms import ATTN_NORM, INPUT_NORM, MLP_NORM, QK_NORM
+from attnviz.explain.steps.norms import ATTN_NORM, INPUT_NORM, MEMORY, MLP_NORM, QK_NORM
 from attnviz.explain.steps.output_projection import CONCATENATION, OUTPUT
 from attnviz.explain.steps.projections import PROJECTIONS
 from attnviz.explain.steps.rotation import ROTATION
@@ -25,12 +26,13 @@ from attnviz.explain.steps.start import QUESTION
 from attnviz.explain.steps.tokens import POSITIONS, TOKENS
 from attnviz.explain.steps.weighted_sum import BLOCKS, WEIGHTED_SUM
 from attnviz.explain.story import Story, applicable
+from attnviz.explain.texts import entering_titles
 
 ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
 _COMPARED = (QUERY_LATENT, LATENT, PROJECTIONS, QK_NORM, ABSORBED_QUERIES, ROTATION)
 _SCORED = (SCORES, SCALING, SOFTCAP, ALIBI, MASK)
 _ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
-LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL)
+LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL, MEMORY)
 LEAVING = (ANSWER, WHOLE_PASS)
 STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)  # all steps; those of LAYER are repeated for each layer of a pass
 ENTRIES: dict[str, Entry] = {  # of all stages, by name without layer
@@ -50,30 +52,76 @@ def entry(name: str) -> Entry:
     return ENTRIES[base].of_layer(layer) if layer else ENTRIES[base]
 
 
-def full_title(name: str) -> str:
-    """The title of a stage with its layer.
+def title_in(trace: Trace, name: str) -> str:
+    """The title of a stage, with the text that enters by it if there are two."""
+    return entering_titles(trace)[name][0] if name in entering_titles(trace) else entry(name).title
+
+
+def full_title(name: str, trace: Trace | None = None) -> str:
+    """The title of a stage with its layer; in a trace, with what that is called, and which of two texts enters by it.
 
     >>> full_title("scores_2"), full_title("scores")
     ('Scores of layer 2', 'Scores')
     """
     layer = split_layer(name)[1]
-    return entry(name).title + (f" of layer {layer}" if layer else "")
+    own = title_in(trace, name) if trace else entry(name).title
+    return f"{own} of {layer_name(trace, layer)}" if layer else own
+
+
+def layer_name(trace: Trace | None, layer: int) -> str:
+    """What a layer is called: by its title in the trace, or its number."""
+    titles = trace.origin.layer_titles if trace else ()
+    return f"“{titles[layer - 1]}”" if titles else f"layer {layer}"
 
 
 @cached_by_template
 def steps_of(trace: Trace) -> tuple[ShownStep, ...]:
     """The steps of a trace; those of a layer are repeated for each layer, with its number in their ids. If two steps
-    could show a stage, the later one does. Steps before and after the layers are about the first and the last layer.
+    could show a stage, the later one does. What enters stands before the first layer; if two texts enter, before the
+    first layer of each, and belongs to that layer. The other steps outside layers are about the last one.
     """
-    first, last = trace.layers[0], trace.layers[-1]
-    steps = [
-        *_steps_in((QUESTION,), last),
-        *_steps_in(ENTERING, first),
-        *(s for layer in trace.layers for s in _steps_in(LAYER, layer, layer.number if trace.n_layers > 1 else 0)),
-        *_steps_in(LEAVING, last),
-    ]
+    last = trace.layers[-1]
+    steps = _steps_in((QUESTION,), last)
+    for layer in trace.layers:
+        number = layer.number if trace.n_layers > 1 else 0
+        if number < 2 or layer.names["x"] in ("x", "context"):
+            steps += _entering(layer, number if trace.has_encoder else 0)
+        steps += _steps_in(LAYER, layer, number)
+    steps += _steps_in(LEAVING, last)
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
+
+
+def step_of(trace: Trace, name: str) -> str:
+    """The id of the step that shows a stage; of one that is not shown, of the step that introduces it."""
+    return _shown_in(trace).get(name, entry(name).step)
+
+
+@cached_by_template
+def _shown_in(trace: Trace) -> dict[str, str]:
+    shown = {name: step.id for step in steps_of(trace) for name in step.stages}
+    positions = ((each, step) for name, step in shown.items() for each in trace[name].inputs if "positions" in each)
+    return dict(positions) | shown  # of two texts, each has positions that enter at a step of its own
+
+
+def _entering(layer: Layer, number: int) -> list[ShownStep]:
+    """The steps of what enters at a layer, with the stages it reads. In the first layer their ids lack a number."""
+    read = {layer.names[name] for name in _before(layer.trace, ("q", "k", "v", "compressed"))}
+    return [
+        replace(
+            step,
+            id=step.id.removesuffix("-1"),
+            stages=tuple(name for name in step.stages if name in read),
+            explained=tuple(name for name in step.explained if name in read),
+        )
+        for step in _steps_in(ENTERING, layer, number)
+    ]
+
+
+def _before(trace: Trace, names: Iterable[str]) -> set[str]:
+    """These stages of a trace and those that they are made from."""
+    there = [name for name in names if name in trace]
+    return {*there}.union(*(_before(trace, trace[name].inputs) for name in there))
 
 
 def _steps_in(steps: tuple[Step, ...], layer: Layer, number: int = 0) -> list[ShownStep]:
@@ -113,15 +161,18 @@ def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
     layer = trace.layer_of(name)
     by = trace[name].overridden_by
     of_all = (Story(f"This number, {{value}}, is {by}; what follows is recomputed from it.", "set"),) if by else ()
-    stories = applicable(layer.trace, (*of_all, *entry(name).stories))
+    own = next(own for own, full in layer.names.items() if full == name)  # what enters is x in its layer
+    stories = applicable(layer.trace, (*of_all, *entry(own).stories))
     return stories if layer.trace is trace else tuple(story.renamed(layer.names) for story in stories)
 
 
 def ids(n_layers: int) -> list[str]:
     """The ids of all steps that a pass with this many layers may have, in order."""
-    numbers = range(1, n_layers + 1) if n_layers > 1 else ()
-    in_layers = [f"{step.id}-{number}" for number in numbers for step in LAYER] or [step.id for step in LAYER]
-    return [*(step.id for step in (QUESTION, *ENTERING)), *in_layers, *(step.id for step in LEAVING)]
+    in_layers = [step.id for step in (*ENTERING, *LAYER)]
+    if n_layers > 1:
+        in_layers = [f"{id_}-{number}" for number in range(1, n_layers + 1) for id_ in in_layers]
+        in_layers[: len(ENTERING)] = [step.id for step in ENTERING]
+    return [QUESTION.id, *in_layers, *(step.id for step in LEAVING)]
 
 
 @cached_by_template
@@ -136,14 +187,16 @@ def nearest(trace: Trace) -> dict[str, str]:
 def _nearest(count: int, present: frozenset[str]) -> dict[str, str]:
     order = ids(count)
     return {
-        wanted: next(each for each in order[order.index(_moved(wanted, count)) :] if each in present)
+        wanted: next(each for each in order[order.index(_moved(wanted, count, present)) :] if each in present)
         for n_layers in (1, MAX_LAYERS, count)
         for wanted in ids(n_layers)
     }
 
 
-def _moved(id_: str, n_layers: int) -> str:
+def _moved(id_: str, n_layers: int, present: Collection[str]) -> str:
     base, layer = _split(id_)
+    if id_ in present:
+        return id_
     if base not in (step.id for step in LAYER) or n_layers == 1:
         return base
     return f"{base}-{min(max(layer, 1), n_layers)}"
@@ -169,6 +222,11 @@ def title(id_: str) -> str:
     """The title of the step with this id."""
     base, _ = _split(id_)
     return next(step.title for step in STEPS if step.id == base)
+
+
+def base_id(id_: str) -> str:
+    """A step's id without the number of its layer."""
+    return _split(id_)[0]
 
 
 def layer_number(id_: str) -> int:

@@ -17,10 +17,13 @@ from attnviz.explain.story import (
     lacks,
     of_model,
     selection_story,
+    unless,
 )
 from attnviz.explain.styled_text import Runs, runs
+from attnviz.explain.texts import asking, of_two_texts, sides
 from attnviz.explain.wording import counted, percent
 from attnviz.models.task import most_probable
+from attnviz.models.translator import END
 
 
 def _counted(trace: Trace, entries: Entries) -> str:
@@ -31,7 +34,10 @@ def _counted(trace: Trace, entries: Entries) -> str:
     n_rows, width = trace.output.shape
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     entered = f"{counted(n_queries, 'query', 'queries')} looked at {counted(n_keys, 'key')}, and"
-    if queries and queries == keys:
+    if of_two_texts(trace):
+        asked, read = sides(trace)
+        entered = f"{counted(n_queries, f'{asked} token')} and {counted(n_keys, f'{read} token')} went in, and"
+    elif queries and queries == keys:
         entered = f"{counted(n_queries, 'token')} went in and"
     where = " in matrices of" if of_model(trace) else ""
     return (
@@ -56,16 +62,27 @@ def _took(where: str) -> list:
     ]
 
 
+def _took_of_the_other(trace: Trace, entries: Entries) -> list:
+    titles = [f"“{title}”" for title in trace.origin.layer_titles]
+    return _took(f"{{head}} of {titles[-1] if titles else 'the last layer'}")
+
+
 _ADDED = selection_story(Story("To the output of “{query}”, {contributions:longest} contributed most."))
 
-_ANSWERED = selection_story(
-    Story(
-        "For “{query}” the most probable answer{probabilities:s} {probabilities:is} {probabilities:best}: "
-        "{probabilities:most}."
-    ),
-    Story("For “{query}” the probability is {probabilities:most} for {probabilities:alike}."),
-    of="probabilities",
-)
+
+def _answered(trace: Trace, entries: Entries) -> Runs:
+    where = "After" if of_two_texts(trace) else "For"
+    return [
+        selection_story(
+            Story(
+                f"{where} “{{query}}” the most probable answer{{probabilities:s}} {{probabilities:is}} "
+                "{probabilities:best}: {probabilities:most}."
+            ),
+            Story(f"{where} “{{query}}” the probability is {{probabilities:most}} for {{probabilities:alike}}."),
+            of="probabilities",
+        )
+    ]
+
 
 WHOLE_PASS = Step(
     id="whole-pass",
@@ -79,8 +96,9 @@ WHOLE_PASS = Step(
     text=(
         Section("counted", _counted),
         Section("took", _took("{head}"), lacks(_EARLIER)),
-        Section("took last", _took("{head} of the last layer"), has(_EARLIER)),
-        Section("answered", [_ANSWERED], has("probabilities")),
+        Section("took last", _took("{head} of the last layer"), both(has(_EARLIER), unless(of_two_texts))),
+        Section("took of the other", _took_of_the_other, of_two_texts),
+        Section("answered", _answered, has("probabilities")),
         Section("added", [_ADDED], both(_ends_in_output, adds_up)),
         Section(
             "by hand",
@@ -147,13 +165,16 @@ def _next(trace: Trace) -> Runs:
     """The sentence on the most probable continuation, for a model without a right answer."""
     shares = trace["probabilities"].value[-1]
     before, most = trace.origin.kind == "drawn", _most(trace, shares)
+    where = f"After the last {sides(trace)[0]} token".replace("  ", " ")
+    if of_two_texts(trace) and len(trace["probabilities"].value) == 1:
+        where = f"As first {asking(trace)}"
     if len(most) > 1:
-        return runs(
-            f"After the last token {counted(len(most), 'answer')} are equally probable, {percent(shares.max())} each."
-        )
+        return runs(f"{where} {counted(len(most), 'answer')} are equally probable, {percent(shares.max())} each.")
     learnt = "before any training, so by chance" if before else "as it has learnt"
+    ends = ", which ends the text" * (of_two_texts(trace) and most[0] == END)
     return runs(
-        f"After the last token the model expects “{{answer}}” most, {learnt}: {percent(shares.max())}.", answer=most[0]
+        f"{where} the model expects “{{answer}}” most{ends}, {learnt}: {percent(shares.max())}.",
+        answer=most[0],
     )
 
 
@@ -161,13 +182,25 @@ def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
     return tuple(trace.axes("logits")[1].label(place) for place in np.flatnonzero(most_probable(shares)))
 
 
-_PROBABLE = "For “{query}”, “{answer}” has a probability of {value:percent}"
-_SCORES = "For “{query}”, “{answer}” has the logit {value}"
+def _heading(trace: Trace, entries: Entries) -> str:
+    return f"What comes after each {asking(trace)}: a probability for each answer"
+
+
+def _of_answers(*texts: str) -> tuple[Story, ...]:
+    """Stories of an answer for a token; in the text that a decoder writes, of what comes after it."""
+    where = (("For", unless(of_two_texts)), ("After", of_two_texts))
+    return tuple(
+        Story(f"{begins} “{{query}}”, “{{answer}}” has {text}", of=of) for text in texts for begins, of in where
+    )
+
+
+_PROBABLE = "a probability of {value:percent}"
+_SCORES = "the logit {value}"
 
 ANSWER = Step(
     id="answer",
     title="Answer",
-    heading="A probability for each answer",
+    heading=either(of_two_texts, _heading, "A probability for each answer"),
     why=(
         "Each answer has a column: the dot product with it, its logit, says how much speaks for it, and the "
         "softmax turns all logits into probabilities."
@@ -184,9 +217,9 @@ ANSWER = Step(
             Story("Dimension {row} of every token is multiplied by {value} on its way to the logit of “{column}”."),
         ),
         "logits": (
-            Story(f"{_SCORES}, {{value:rank}} of the {{value:count}}; {PARTS}."),
-            Story(f"{_SCORES}; {PARTS}."),
-            Story(f"{_SCORES}."),
+            *_of_answers(
+                f"{_SCORES}, {{value:rank}} of the {{value:count}}; {PARTS}.", f"{_SCORES}; {PARTS}.", f"{_SCORES}."
+            ),
         ),
         "probabilities": (
             Story(
@@ -194,8 +227,10 @@ ANSWER = Step(
                 "{value:sum}.",
                 "set",
             ),
-            Story(f"{_PROBABLE}: its logit {{logits}} is {{logits:rank}} of the {{logits:count}}."),
-            Story(f"{_PROBABLE}: there is no other answer."),
+            *_of_answers(
+                f"{_PROBABLE}: its logit {{logits}} is {{logits:rank}} of the {{logits:count}}.",
+                f"{_PROBABLE}: there is no other answer.",
+            ),
         ),
     },
     arcs=True,

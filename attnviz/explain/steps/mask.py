@@ -8,6 +8,7 @@ from attnviz.core.trace import Stage, Trace
 from attnviz.explain.step import Entries, Entry, Section, Step, Term
 from attnviz.explain.steps.scaling import is_unscaled
 from attnviz.explain.story import Condition, Story, both, renamed, unless
+from attnviz.explain.texts import asking, of_two_texts, writes
 from attnviz.explain.wording import counted, listed
 
 
@@ -88,6 +89,26 @@ def _seen_last(masked: Stage) -> int:
     return int(np.isfinite(masked.value[0, -1]).sum())
 
 
+def _is_causal(trace: Trace) -> bool:
+    """Whether a text that is written sees of itself what is written so far, no more and no less."""
+    mask = trace["mask"].value
+    return writes(trace) and np.array_equal(mask, np.tri(len(mask), dtype=bool))
+
+
+def _so_far(trace: Trace, entries: Entries) -> str:
+    called = asking(trace)
+    return (
+        f"This mask is **causal**: each {called} sees itself and those before it, as those after it are not written "
+        "yet when its turn comes."
+    )
+
+
+def _of_this_layer(trace: Trace, entries: Entries) -> str:
+    mask = trace["mask"].value
+    hidden = int(np.count_nonzero(~mask if mask.dtype == bool else np.isneginf(mask)))
+    return f"Each layer has a mask of its own; this one hides {hidden} of {mask.size} pairs."
+
+
 def scored(text: str, of: Condition) -> tuple[Story, ...]:
     """A story about the scores that the softmax reads, once for each name that they may have, in place of `%(score)s`.
     `%(before)s` introduces the dot product. If no mask changes the scores, their slot leads to those before the mask.
@@ -129,9 +150,11 @@ MASK = Step(
             "A **causal** mask hides later {unit}s, which a model that writes the next {unit} must not read; a "
             "**padding** mask hides fillers at the end; a **window** hides {unit}s far away; a **causal window** hides "
             "both, later and far ones.",
-            unless(differs),
+            both(unless(differs), unless(of_two_texts)),
         ),
-        Section("by layer", _by_layer, differs),
+        Section("by layer", _by_layer, both(differs, unless(of_two_texts))),
+        Section("so far", _so_far, _is_causal),
+        Section("of two texts", _of_this_layer, both(of_two_texts, unless(_is_causal))),
     ),
     stages=("masked",),
     entries={

@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
-from attnviz.core.operations.norms import RMSNorm
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Entry, Role, Section, Step, Term, Writer
 from attnviz.explain.story import NORMED, Condition, Story, both, computed_from, has, lacks, unless
+from attnviz.explain.texts import asking, crosses, sides
 
 
 def _qk_norm_stories(role: Role, one: str) -> dict[str, tuple[Story, ...]]:
@@ -86,7 +88,7 @@ def _text(name: str) -> Writer:
     return written
 
 
-def _norm(id: str, title: str, heading: str, name: str, **more: object) -> Step:
+def _norm(id: str, title: str, heading: str | Writer, name: str, **more: object) -> Step:
     return Step(
         id=id,
         title=title,
@@ -110,8 +112,8 @@ def _norm(id: str, title: str, heading: str, name: str, **more: object) -> Step:
 def _entries(name: str, symbol: str, title: str, meaning: str) -> dict[str, Entry]:
     return {
         name: Entry(symbol, title, meaning),
-        f"g_{name}": Entry(f"g^{symbol}", f"{title} gain", "a factor for each dimension", kind="parameter"),
-        f"b_{name}": Entry(f"b^{symbol}", f"{title} bias", "what is added in each dimension", kind="parameter"),
+        f"g_{name}": Entry(f"g^{symbol[0]}", f"{title} gain", "a factor for each dimension", kind="parameter"),
+        f"b_{name}": Entry(f"b^{symbol[0]}", f"{title} bias", "what is added in each dimension", kind="parameter"),
     }
 
 
@@ -145,6 +147,12 @@ INPUT_NORM = replace(
         Term("gain", r"\bgain\b(?! the)", "A parameter for each dimension, which a norm multiplies by."),
     ),
 )
+
+
+def _reads_memory(trace: Trace) -> bool:
+    return crosses(trace) and isinstance(trace["context"].operation, RMSNorm | LayerNorm)
+
+
 ATTN_NORM = _norm(
     "attn-norm",
     "Attention norm",
@@ -152,6 +160,9 @@ ATTN_NORM = _norm(
     "attn_norm",
     entries=_entries("attn_norm", "N", "Normed for attention", "what attention reads"),
     stories=_stories("attn_norm", "x"),
+    notes=(
+        Section("memory", "The **memory**, of which keys and values are made here, is normed already.", _reads_memory),
+    ),
 )
 MLP_NORM = _norm(
     "mlp-norm",
@@ -161,6 +172,55 @@ MLP_NORM = _norm(
     entries=_entries("mlp_norm", "U", "Normed for the MLP", "what the MLP reads"),
     stories=_stories("mlp_norm", "residual", "output"),
     arcs=True,
+)
+
+
+def _is_of_this_layer(trace: Trace) -> bool:
+    """Whether this is the layer whose output the decoder reads."""
+    return "memory" in trace and not split_layer(trace["memory"].inputs[0])[1]
+
+
+def _memory_heading(trace: Trace, entries: Entries) -> str:
+    return f"What the decoder reads of each {asking(trace)}"
+
+
+def _read_by_decoder(trace: Trace, entries: Entries) -> str:
+    return (
+        f"These rows are the **memory**: the decoder makes its keys and values of them, one for each {asking(trace)}, "
+        f"and reads nothing else of the {sides(trace)[0]} text."
+    )
+
+
+MEMORY = replace(
+    _norm(
+        "memory",
+        "Memory",
+        _memory_heading,
+        "memory",
+        entries=_entries("memory", "C^N", "Memory", "what the decoder reads of the encoder’s text"),
+        stories=_stories("memory", "mlp_residual", "residual"),
+        arcs=True,
+    ),
+    when=_is_of_this_layer,
+    why=_read_by_decoder,
+    terms=(
+        Term(
+            "memory",
+            r"(?<!less )\bmemory\b",
+            "What an encoder has made of the text that it reads: a row for each {unit}, which the decoder reads.",
+        ),
+        Term("encoder", r"\bencoders?\b", "The layers that read a whole text, in which each {unit} sees all others."),
+        Term(
+            "decoder",
+            r"\bdecoders?\b",
+            "The layers that write a text, and read both what is written so far and the memory.",
+        ),
+        Term(
+            "cross-attention",
+            r"\bcross-attention\b",
+            "Attention whose queries are of one text, and whose keys and values are of another.",
+        ),
+    ),
 )
 
 EMBEDDED = (  # the stories of the stage that the input norm reads

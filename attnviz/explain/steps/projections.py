@@ -3,7 +3,21 @@
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Entry, Role, Section, Step, Term, either
 from attnviz.explain.steps.latent import MADE, NOT_MADE
-from attnviz.explain.story import PARTS, PRODUCT, SUM, Story, always, both, has, lacks, unless
+from attnviz.explain.story import (
+    PARTS,
+    PRODUCT,
+    SUM,
+    Story,
+    always,
+    both,
+    has,
+    lacks,
+    of_model,
+    selection_story,
+    unless,
+)
+from attnviz.explain.styled_text import Runs, runs
+from attnviz.explain.texts import answering, asking, crosses, written_by
 
 _MATRICES = ("w_q", "w_k", "w_v")
 
@@ -96,6 +110,13 @@ def _one_sentence(trace: Trace, entries: Entries) -> str:
 
 def _two_sentences(trace: Trace, entries: Entries) -> str:
     x = entries[trace["q"].inputs[0]].symbol
+    if crosses(trace):
+        return (
+            f"In **cross-attention** matrices turn each row of ${x}$, one for each {asking(trace)}, into a "
+            f":blue[**query**] (what it looks for), and each row of the **memory** ${entries['context'].symbol}$, one "
+            f"for each {answering(trace)}, into a :orange[**key**] (what it offers) and a :green[**value**] (what it "
+            "passes on)."
+        )
     return (
         f"Matrices of parameters turn each row of ${x}$ into a :blue[**query**] (what the token looks for), and each "
         "row of the other sentence, $C$, into a :orange[**key**] (what it offers) and a :green[**value**] (what "
@@ -139,11 +160,22 @@ def _position_stories(role: Role, one: str, does: str) -> dict[str, tuple[Story,
     }
 
 
+def _asks(trace: Trace, entries: Entries) -> Runs:
+    word = selection_story(Story("{query}"))
+    return runs(f"{written_by(trace)}: that of “{{word}}” asks what comes next.", word=word)
+
+
+def _heading(trace: Trace, entries: Entries) -> str:
+    return f"What each {asking(trace)} looks for, and each {answering(trace)} offers and passes on"
+
+
 PROJECTIONS = Step(
     id="qkv",
     title="Q, K, V",
-    heading=either(
-        _any_matrix, "What each token looks for, offers and passes on", "Queries, keys and values, as they are given"
+    heading=(
+        Section("crosses", _heading, both(_any_matrix, crosses)),
+        Section("made", "What each token looks for, offers and passes on", both(_any_matrix, unless(crosses))),
+        Section("given", "Queries, keys and values, as they are given", unless(_any_matrix)),
     ),
     why=either(
         unless(NOT_MADE),
@@ -158,6 +190,7 @@ PROJECTIONS = Step(
         Section("of positions", _of_positions, has("q_r")),
         Section("same latents", _same_latents, both(has("w_dkv"), lacks("q_r"))),
         Section("one sentence", _one_sentence, both(_all_matrices, lacks("context"))),
+        Section("asks", _asks, both(of_model, crosses)),
         Section("two sentences", _two_sentences, both(_all_matrices, has("context"))),
         Section(
             "no matrices",
@@ -218,6 +251,14 @@ PROJECTIONS = Step(
     band_texts={
         "w_q": ("What “{word}” enters with, times the :blue[**query parameters**]: {story}", PRODUCT),
         "w_k": ("What “{key}” enters with, times the :orange[**key parameters**]: {story}", PRODUCT),
+        "w_k times memory": (
+            "What the encoder has made of “{key}”, times the :orange[**key parameters**]: {story}",
+            PRODUCT,
+        ),
+        "w_v times memory": (
+            "What the encoder has made of “{key}”, times the :green[**value parameters**]: {story}",
+            PRODUCT,
+        ),
         "w_v": ("What “{key}” enters with, times the :green[**value parameters**]: {story}", PRODUCT),
         "w_qr": ("What “{word}” enters with, times the :blue[**position query parameters**]: {story}", PRODUCT),
         "w_kr": ("What “{key}” enters with, times the :orange[**position key parameters**]: {story}", PRODUCT),

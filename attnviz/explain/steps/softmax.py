@@ -5,6 +5,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.step import Bars, Entries, Entry, Section, Step, Term, either
 from attnviz.explain.steps.mask import before, moves, scored
 from attnviz.explain.story import Story, both, has, lacks, unless
+from attnviz.explain.texts import answering, crosses, encodes, sides, writes
 
 
 def _sums(trace: Trace) -> bool:
@@ -27,9 +28,19 @@ def _by_hand(trace: Trace) -> bool:
 def _no_mask(trace: Trace, entries: Entries) -> str:
     masked, seen = entries["masked"], entries[before(trace).name]
     return (
-        f"No mask hides anything here, so the masked scores are the {seen.title.lower()}: ${masked.symbol} = "
+        f"{_hides_nothing(trace)}, so the masked scores are the {seen.title.lower()}: ${masked.symbol} = "
         f"{seen.symbol}$."
     )
+
+
+def _hides_nothing(trace: Trace) -> str:
+    if encodes(trace):
+        return f"The {sides(trace)[0]} text is there as a whole, and no mask hides later {trace.origin.unit}s"
+    if crosses(trace):
+        return f"No mask hides any {answering(trace)} here"
+    if writes(trace) and len(trace["mask"].value) == 1:
+        return "Nothing comes later that a mask would hide"
+    return "No mask hides anything here"
 
 
 def _is_layer_of_a_model(trace: Trace) -> bool:
@@ -173,13 +184,13 @@ SOFTMAX = Step(
             "attention weight",
             r"\battention weights?\b|\bshares?\b",
             "How much of its attention a query gives to one key.",
-            "“{query}” gives “{key}” {attention:percent}.",
+            "In the row of “{query}”, “{key}” gets {attention:percent}.",
         ),
         Term(
             "attention",
             r"\battention\b",
             "How a {unit} divides its attention: the weights with which it mixes the others’ values.",
-            "“{query}” gives “{key}” {attention:percent}.",
+            "In the row of “{query}”, “{key}” gets {attention:percent}.",
         ),
         Term(
             "softmax",

@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 
 from attnviz.core.trace import Trace
-from attnviz.explain.step import Entries, Section, Step
+from attnviz.explain.step import Entries, Section, Step, either
 from attnviz.explain.story import Story, always, both, of_model, origin, selection_story, unless
 from attnviz.explain.styled_text import Runs, runs
+from attnviz.explain.texts import asking, of_two_texts, sides, written_by
 
 MAX_QUOTED_WORDS = 16  # the most words of a sentence that a heading quotes
 _REPEATED = re.compile(r" \(\d+\)$")
@@ -27,6 +28,8 @@ def _question(trace: Trace, entries: Entries) -> Runs:
     queries, keys = (trace.labels.get(axis) for axis in ("query", "key"))
     if not queries or not keys:
         return runs("What does each query take from the keys?")
+    if of_two_texts(trace) and of_model(trace):
+        return runs(trace.origin.question, sentence=trace.origin.spoken or sentence(_unmarked(keys)))
     if trace.origin.is_open and not trace.origin.spoken:
         return runs("What comes first?")
     if of_model(trace) and not any(trace.origin.right) and not trace.origin.is_open:
@@ -40,6 +43,28 @@ def _question(trace: Trace, entries: Entries) -> Runs:
     return runs("In “{sentence}”, what does “{word}” take from the others?", sentence=sentence(queries), word=_WORD)
 
 
+def _unmarked(labels: Sequence[str]) -> list[str]:
+    """The words of a text, without the tokens that mark where it begins and ends."""
+    return [label for label in labels if not re.fullmatch(r"<\w+>", label)]
+
+
+def _comes_next(trace: Trace, entries: Entries) -> str:
+    written, read = sides(trace)
+    return (
+        f"Which {asking(trace)} comes next depends on the {read} {{unit}}s and on the {written} ones before it; "
+        "attention lets it take in something of both."
+    )
+
+
+def _lines(trace: Trace, entries: Entries) -> str:
+    if of_model(trace):
+        return f"{written_by(trace)}: click one to see what it reads; the thicker a line, the more attention."
+    return (
+        f"Click any {asking(trace)} to see which {sides(trace)[1]} {{unit}}s it reads: the thicker a line, the more "
+        "attention."
+    )
+
+
 def _is_no_text_of_its_task(trace: Trace) -> bool:
     origin = trace.origin
     return origin.kind in ("learnt", "built") and not any(origin.right) and not origin.is_open
@@ -49,7 +74,11 @@ QUESTION = Step(
     id="question",
     title="Start",
     heading=_question,
-    why="What a {unit} means depends on the others, so attention lets it take in something of them.",
+    why=either(
+        of_two_texts,
+        _comes_next,
+        "What a {unit} means depends on the others, so attention lets it take in something of them.",
+    ),
     text=(
         Section("task", lambda trace, _: trace.origin.task, origin("learnt", "built")),
         Section(
@@ -65,7 +94,9 @@ QUESTION = Step(
             "arcs",
             "Click a {unit} to see where it looks: the thicker an arc, the more attention; click an arc or a "
             "percentage to see how it was computed.",
+            unless(of_two_texts),
         ),
+        Section("lines", _lines, of_two_texts),
         Section(
             "random",
             "The parameters here are **random**, so where a {unit} looks means nothing yet; it is computed as in a "

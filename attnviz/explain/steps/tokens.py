@@ -4,6 +4,8 @@ from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Entry, Section, Step, Term, either
 from attnviz.explain.steps.norms import EMBEDDED, ENTERS_NORMED
 from attnviz.explain.story import Story, both, has, lacks, of_model, origin, unless
+from attnviz.explain.styled_text import Runs, runs
+from attnviz.explain.texts import asking, encodes, of_two_texts, sides, writes
 
 _WAVE = Story("{value} is added in dimension {column} of “{row}”, because of its position.")
 
@@ -18,18 +20,29 @@ def _entering(prefix: str) -> tuple[Story, ...]:
     )
 
 
+def _is_drawn_here(trace: Trace) -> bool:
+    """Whether a sentence's embeddings are drawn for it: neither a model's nor given."""
+    return not of_model(trace) and not of_two_texts(trace)
+
+
 def _added(trace: Trace, entries: Entries) -> str:
-    made = entries["embedded" if "embedded" in trace else "x"].symbol
+    made, word, place = (
+        entries[name].symbol for name in ("embedded" if "embedded" in trace else "x", "embeddings", "positions")
+    )
     return (
         f"By itself a score does not depend on where the {trace.origin.unit}s stand, so a vector for the **position** "
-        f"is added to each row: ${made} = E + P$."
+        f"is added to each row: ${made} = {word} + {place}$."
     )
+
+
+def _positions_heading(trace: Trace, entries: Entries) -> str:
+    return f"Positions of {asking(trace)}s become vectors too"
 
 
 POSITIONS = Step(
     id="positions",
     title="Positions",
-    heading="Positions become vectors too",
+    heading=either(of_two_texts, _positions_heading, "Positions become vectors too"),
     why=(
         "A score alone does not depend on where the {unit}s stand; a vector for the position, added to each row, "
         "lets it."
@@ -40,7 +53,7 @@ POSITIONS = Step(
             "waves",
             "This vector is made of sines and cosines, the later ones of longer waves, so that each position gets a "
             "vector of its own.",
-            unless(of_model),
+            _is_drawn_here,
         ),
         Section(
             "not learnt yet",
@@ -96,18 +109,66 @@ _EMBEDDED = (
     Story(f"{_ENTERS}, learnt in training.", of=origin("learnt")),
     Story(f"{_ENTERS}, written by hand.", of=origin("built")),
     Story(f"{_ENTERS}: a random number, as nothing has been learnt yet.", of=both(origin("drawn"), of_model)),
-    Story(f"{_ENTERS}: a random number, always the same for the same token and seed.", of=unless(of_model)),
+    Story(f"{_ENTERS}: a random number, always the same for the same token and seed.", of=_is_drawn_here),
+    Story(f"{_ENTERS}, as it is given.", of=both(of_two_texts, unless(of_model))),
 )
 
 
 def _heading(trace: Trace, entries: Entries) -> str:
-    return f"{trace.origin.unit.capitalize()}s become vectors"
+    called = asking(trace)
+    return f"{called[0].upper()}{called[1:]}s become vectors"
 
 
 def _tokens(trace: Trace, entries: Entries) -> str:
     unit = trace.origin.unit
     kinds = "a word or a punctuation mark" if unit == "word" else f"a {unit}"
-    return f"Attention cannot read: each token, {kinds}, enters as a row of `d_model` numbers, its **embedding** $E$."
+    return (
+        f"Attention cannot read: each token, {kinds}, enters as a row of `d_model` numbers, its **embedding** "
+        f"${entries['embeddings'].symbol}$."
+    )
+
+
+def _read(trace: Trace, entries: Entries) -> Runs:
+    """What enters of the text that an encoder reads."""
+    end, (read, _) = _mark(trace, -1), sides(trace)
+    return runs(
+        f"The **encoder** reads the whole {read} text{', up to “{end}”' * bool(end)}: each token enters as a row of "
+        f"`d_model` numbers, its **embedding** ${entries['embeddings'].symbol}$.",
+        end=end,
+    )
+
+
+def _written(trace: Trace, entries: Entries) -> Runs:
+    """What enters of the text that a decoder writes."""
+    begin, (written, _) = _mark(trace, 0), sides(trace)
+    if begin and len(trace["q"].value[0]) == 1:
+        so_far = f"The **decoder** has not written any {written} yet, so “{{begin}}” stands for it: this token enters"
+    else:
+        after = ", after “{begin}”" * bool(begin)
+        so_far = f"The **decoder** reads the {written} text that it has written so far{after}: each token enters"
+    row = f"as a row of `d_model` numbers, too, its **embedding** ${entries['embeddings'].symbol}$."
+    return runs(f"{so_far} {row}", begin=begin)
+
+
+def _mark(trace: Trace, place: int) -> str:
+    """The token that marks where a text begins or ends; empty if it has none."""
+    label = (trace.words("q", "query") or ("",))[place]
+    return label if label.startswith("<") else ""
+
+
+def _no_positions(trace: Trace, entries: Entries) -> str:
+    x = entries["x"].symbol
+    return (
+        f"No positions are added here, so the embeddings are also the input ${x}$ of the next step: "
+        f"${x} = {entries['embeddings'].symbol}$."
+    )
+
+
+def _given(trace: Trace, entries: Entries) -> str:
+    return (
+        f"Each token enters as a row of numbers, the input ${entries['x'].symbol}$. Here the rows are **given** as "
+        "they are; in a model they would be the words' embeddings, or what the layer before has made of them."
+    )
 
 
 TOKENS = Step(
@@ -116,11 +177,13 @@ TOKENS = Step(
     heading=either(has("embeddings"), _heading, "What enters"),
     why="Attention multiplies and adds, so each {unit} must enter as a row of numbers.",
     text=(
-        Section("words", _tokens, has("embeddings")),
+        Section("words", _tokens, both(has("embeddings"), unless(of_two_texts))),
+        Section("read", _read, both(has("embeddings"), encodes)),
+        Section("written", _written, both(has("embeddings"), writes)),
         Section(
             "drawn",
             "A trained model has learnt these rows; here each is drawn from the {unit} and the seed.",
-            both(has("embeddings"), unless(of_model)),
+            both(has("embeddings"), _is_drawn_here),
         ),
         Section(
             "not learnt yet",
@@ -135,7 +198,7 @@ TOKENS = Step(
         ),
         Section(
             "no positions",
-            "No positions are added here, so the embeddings are also the input $X$ of the next step: $X = E$.",
+            _no_positions,
             both(has("embeddings"), lacks("positions", "embedded")),
             stages=("x", "context"),
         ),
@@ -147,8 +210,7 @@ TOKENS = Step(
         ),
         Section(
             "given",
-            "Each token enters as a row of numbers, the input $X$. Here the rows are **given** as they "
-            "are; in a model they would be the words' embeddings, or what the layer before has made of them.",
+            _given,
             lacks("embeddings"),
         ),
     ),

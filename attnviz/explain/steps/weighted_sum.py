@@ -3,6 +3,7 @@
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Entry, Section, Step, Term
 from attnviz.explain.story import PARTS, SUM, Story, both, has, lacks
+from attnviz.explain.texts import asking, crosses, sides
 from attnviz.explain.wording import counted
 
 _BY = "By the end of the block of “{key}”"
@@ -122,8 +123,14 @@ def _why(trace: Trace, entries: Entries) -> str:
     one = "latent" if "latent_heads" in trace else ":green[**value**]"
     return (
         f"Each {one} counts by its attention weight, and they are added up: the only place in the layer where "
-        f"{{unit}}s exchange information."
+        f"{_exchange(trace)}."
     )
+
+
+def _exchange(trace: Trace) -> str:
+    if not crosses(trace):
+        return "{unit}s exchange information"
+    return f"{asking(trace)}s take in something of the {sides(trace)[1]} ones"
 
 
 def _mixture(trace: Trace, entries: Entries) -> str:
@@ -134,10 +141,7 @@ def _mixture(trace: Trace, entries: Entries) -> str:
             "these attention weights was kept on the way."
         )
     later = "; what would make values of them comes after" if "latent_heads" in trace else ""
-    return (
-        f"Each query’s result is {mixture}{later}. This is the only step in the layer where {{unit}}s exchange "
-        "information."
-    )
+    return f"Each query’s result is {mixture}{later}. This is the only step in the layer where {_exchange(trace)}."
 
 
 def _collected_vectors(trace: Trace) -> str:

@@ -1,6 +1,8 @@
 """Actions on a pass: set a number, mute a head, select a cell; and actions that lead to another pass."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -28,9 +30,10 @@ from attnviz.scene.address import drawing_in
 from attnviz.scene.compare import pairs_of
 from attnviz.scene.document.continuing_text import can_continue, next_token
 from attnviz.scene.document.reply_notes import ReplyNotes
-from attnviz.scene.reading import without_end, without_last_token
+from attnviz.scene.muting import PARTS, Part, parts_of
+from attnviz.scene.reading import translates, without_end, without_last_token
 from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
-from attnviz.scene.with_pass import SceneWithPass, picked, selected, start, swapped
+from attnviz.scene.with_pass import SceneWithPass, picked, selected, start, swapped, whole_translation, written_words
 
 
 def _change(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve) -> ActionResult:
@@ -46,12 +49,24 @@ def _mute(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resol
     return _set_by_hand(scene, resolved, mute_change(*writer), resolve) if writer else ActionResult(scene)
 
 
+def _mute_part(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve, part: Part) -> ActionResult:
+    """Mute a part of a translator with true, and undo that with false."""
+    if not isinstance(message, bool) or part not in parts_of(scene):
+        return ActionResult(scene)
+    others = tuple(change for change in resolved.scene.changes if change not in part.changes)
+    return _with_changes(scene, others + part.changes * message, resolve)
+
+
 def _set_by_hand(scene: Scene, resolved: SceneWithPass, change: Change, resolve: Resolve) -> ActionResult:
     """Set a number, unless that pushes another beyond float64."""
     changes = replace_change(resolved.scene.changes, change)
     stage = resolved.original[change.stage]
     if stage.is_given and (stage.value[change.where] == change.value).all():  # the original number: nothing is set
         changes = changes[:-1]
+    return _with_changes(scene, changes, resolve)
+
+
+def _with_changes(scene: Scene, changes: tuple[Change, ...], resolve: Resolve) -> ActionResult:
     if len(changes) > MAX_CHANGES:
         return refused(scene, f"There may be at most {MAX_CHANGES} changes at once: undo one to make another.")
     after = replace(scene, changes=changes)
@@ -75,7 +90,8 @@ def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resol
     return ActionResult(after, ReplyNotes(seed=""))
 
 
-ACTIONS_TO_NEW_PASSES = {"change": _change, "mute": _mute, "pair": _pair}  # actions by name
+_OF_PARTS = {part.event: partial(_mute_part, part=part) for part in PARTS}
+ACTIONS_TO_NEW_PASSES = {"change": _change, "mute": _mute, "pair": _pair, **_OF_PARTS}  # actions by name
 
 
 def _drop(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
@@ -110,12 +126,20 @@ def _flip(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResul
     return refused(scene, f"“What would flip it?” needs {what}.")
 
 
+NOT_PAINTED = (
+    "A painted mask is one for all layers, and the layers of a translator have words of their own. Hide a word from "
+    "another in one of them: the panel beside the pictures offers it."
+)
+
+
 def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
     """Paint the mask of all layers. True begins, with what is hidden in the layer that is looked at; a stroke changes
     cells; null leaves it as it was.
     """
     if scene.source in READY_MADE:
         return ActionResult(scene)
+    if translates(scene):
+        return refused(scene, NOT_PAINTED)
     if message is None:
         return ActionResult(replace(scene, hidden=None))
     layer = next(step.layer for step in steps_of(resolved.trace) if step.id == resolved.scene.step)
@@ -164,25 +188,52 @@ def _exchange(scene: Scene, resolved: SceneWithPass, message: object) -> ActionR
 
 def _next(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
     token = next_token(resolved) if can_continue(resolved) else None
-    return ActionResult(scene if token is None else replace(scene, sentence=without_end(resolved.scene) + token))
+    if token is None:
+        return ActionResult(scene)
+    if translates(scene):
+        after = _written(scene, [*written_words(resolved.trace), token])
+        is_whole = after.scene.written == whole_translation(resolved.scene)
+        return _whole(scene, resolved, message) if is_whole else after  # then a muted part changes it again
+    return ActionResult(replace(scene, sentence=without_end(resolved.scene) + token))
 
 
 def _shorter(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
     if not can_continue(resolved):
         return ActionResult(scene)
+    if translates(scene):
+        return _written(scene, written_words(resolved.trace)[:-1])
     return ActionResult(replace(scene, sentence=without_last_token(resolved.scene)))
 
 
+def _anew(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Begin with nothing written."""
+    if not can_continue(resolved):
+        return ActionResult(scene)
+    return _written(scene, []) if translates(scene) else ActionResult(replace(scene, sentence=""))
+
+
+def _whole(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    """Write the whole translation."""
+    return ActionResult(replace(scene, written=None))
+
+
+def _written(scene: Scene, words: Sequence[str]) -> ActionResult:
+    return ActionResult(replace(scene, written=" ".join(words)))
+
+
 def _names(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
-    return ActionResult(scene, ReplyNotes(with_names=can_continue(resolved)))
+    return ActionResult(scene, ReplyNotes(with_names=can_continue(resolved) and not translates(scene)))
 
 
 def _draw(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
+    if translates(scene):
+        return ActionResult(scene)
     try:
         return ActionResult(replace(scene, drawing=drawing_in(message)))
     except ValueError:
         return ActionResult(scene)
 
 
-_ACTIONS = (_drop, _reset, _swap, _slopes, _flip, _paint, _need, _pin, _exchange, _next, _shorter, _names, _draw)
+_ON_TEXT = (_next, _shorter, _anew, _whole, _names, _draw)
+_ACTIONS = (_drop, _reset, _swap, _slopes, _flip, _paint, _need, _pin, _exchange, *_ON_TEXT)
 ACTIONS_ON_PASSES = {action.__name__[1:]: action for action in _ACTIONS}  # actions by name

@@ -17,7 +17,7 @@ from attnviz.scene.actions.messages import ActionResult, index_in, option_in
 from attnviz.scene.document.controls import MAX_SEED_CHARACTERS, allowed_values
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.presets import PRESETS
-from attnviz.scene.reading import any_model_of, has_options, unknown_words, with_spaces
+from attnviz.scene.reading import any_model_of, has_options, translates, unknown_words, with_spaces
 from attnviz.scene.scene import (
     OWN,
     READY_MADE,
@@ -56,12 +56,30 @@ def _own_sentence(scene: Scene) -> str:
 
 
 def _typed(scene: Scene, message: object, name: str) -> ActionResult:
-    return ActionResult(replace(scene, **{name: message[:MAX_CHARACTERS]}) if isinstance(message, str) else scene)
+    if not isinstance(message, str):
+        return ActionResult(scene)
+    text = message[:MAX_CHARACTERS]
+    return ActionResult(_reading(scene, text) if name == "sentence" else replace(scene, **{name: text}))
+
+
+def _reading(scene: Scene, sentence: str) -> Scene:
+    """The scene with another sentence, which a translator translates whole, or in a talk word by word."""
+    if sentence == scene.sentence:
+        return scene
+    begins = scene.present and scene.written is not None
+    return replace(scene, sentence=sentence, written="" if begins else None)
+
+
+def _written(scene: Scene, message: object) -> ActionResult:
+    """What a translator has written, as typed; with nothing, it writes all."""
+    if not translates(scene) or not isinstance(message, str):
+        return ActionResult(scene)
+    return ActionResult(replace(scene, written=message[:MAX_CHARACTERS] if message.strip() else None))
 
 
 def _example(scene: Scene, message: object) -> ActionResult:
     sentence = option_in(message, [text for _, text in model_choice(scene).examples])
-    return ActionResult(scene if sentence is None else replace(scene, sentence=sentence))
+    return ActionResult(scene if sentence is None else _reading(scene, sentence))
 
 
 def _word(scene: Scene, message: object) -> ActionResult:
@@ -151,6 +169,6 @@ _OF_ALL = {"source": _source, "unpin": _unpin}
 _OF_OWN = {name: partial(_typed, name=name) for name in ("sentence", "context")}
 _OF_OPTIONS = {**{name: partial(_option, name=name) for name in OPTIONS}, "seed": _seed, "another_seed": _another_seed}
 _OF_OPTIONS["preset"] = _preset
-_OF_MODELS = {action.__name__[1:]: action for action in (_example, _word, _replace, _model_seed, _checkpoint)}
+_OF_MODELS = {action.__name__[1:]: action for action in (_written, _example, _word, _replace, _model_seed, _checkpoint)}
 _OF_MODELS["sentence"] = _OF_OWN["sentence"]
 ACTIONS_ON_SETTINGS = _OF_ALL | _OF_OWN | _OF_OPTIONS | _OF_MODELS  # actions by name

@@ -15,9 +15,9 @@ from attnviz.core.trace import Layer, Trace
 from attnviz.explain.payload import chunks
 from attnviz.explain.steps import entry
 from attnviz.models.continuation import SAMPLING_CHOICES, Sampling, filtered_probabilities, sample_texts, sample_token
-from attnviz.scene.reading import capacity, reading_model, words_in
+from attnviz.scene.reading import capacity, french_capacity, reading_model, text_read, translates, words_in
 from attnviz.scene.scene import model_choice
-from attnviz.scene.with_pass import SceneWithPass
+from attnviz.scene.with_pass import SceneWithPass, written_words
 
 
 def writers_data(trace: Trace) -> Writers | None:
@@ -27,7 +27,9 @@ def writers_data(trace: Trace) -> Writers | None:
     if not stream.has_residual_stream(trace):
         return None
     token = trace["logits"].shape[0] - 1
-    is_set = any(trace[layer.names["heads"]].overridden for layer in trace.layers)  # then keys don't add up to it
+    is_set = any(
+        trace[layer.names["heads"]].overridden for layer in stream.writing(trace)
+    )  # then keys don't add up to it
     writers = stream.parts(trace, token)
     return Writers(
         writers=[_writer(trace, part, token) for part in writers],
@@ -44,20 +46,21 @@ def _writer(trace: Trace, part: stream.Part, token: int) -> ResidualPart:
         "bias": (entry(part.stage).title, (0,)),
     }[part.kind]
     if trace.n_layers > 1 and part.kind != "entered":
-        name += f" of layer {trace.layer_of(part.stage).number}"
+        layer = trace.layer_of(part.stage)
+        name += f" of {' '.join(f'“{title}”' for title in layer.trace.origin.layer_titles) or f'layer {layer.number}'}"
     return ResidualPart(label=name, cell=str(trace[part.stage].cell(index)), is_head=part.kind == "head")
 
 
-def by_key(trace: Trace) -> np.ndarray:
-    """The part of each last logit that each head adds from each key, (heads of all layers, keys, answers)."""
-    return np.array([rows for layer in trace.layers for rows in _of_heads(layer)])
+def by_key(trace: Trace) -> list[np.ndarray]:
+    """For each head that writes: the part of each last logit that it adds from each key, (keys, answers)."""
+    return [rows for layer in stream.writing(trace) for rows in _of_heads(layer)]
 
 
-def _largest(added: np.ndarray) -> ByKey:
+def _largest(added: list[np.ndarray]) -> ByKey:
     """For each head and logit: the key that adds most in absolute value, and how much."""
-    places = np.abs(added).argmax(axis=1)
-    values = np.take_along_axis(added, places[:, None], axis=1)[:, 0]
-    return ByKey(places=places.tolist(), values=chunks(values))
+    places = [np.abs(rows).argmax(axis=0) for rows in added]
+    values = [rows[keys, range(len(keys))] for rows, keys in zip(added, places, strict=True)]
+    return ByKey(places=np.array(places).tolist(), values=chunks(np.array(values)))
 
 
 def _of_heads(layer: Layer) -> Iterator[np.ndarray]:
@@ -69,39 +72,62 @@ def _of_heads(layer: Layer) -> Iterator[np.ndarray]:
 
 def can_continue(resolved: SceneWithPass) -> bool:
     """Whether the scene's model predicts next tokens."""
-    return resolved.trace is not None and resolved.trace.origin.is_open and reading_model(resolved.scene) is not None
+    if resolved.trace is None or reading_model(resolved.scene) is None:
+        return False
+    return resolved.trace.origin.is_open or translates(resolved.scene)
+
+
+def _room(resolved: SceneWithPass) -> tuple[int, int]:
+    """How many tokens were written so far, and how many may be."""
+    scene = resolved.scene
+    if translates(scene):
+        return len(written_words(resolved.trace)), french_capacity(scene)
+    return len(words_in(scene)), capacity(scene)
 
 
 def next_token(resolved: SceneWithPass) -> str | None:
     """The next token; None at the end of the text or of the model's context."""
     answers, index = reading_model(resolved.scene).task.answers, _next_answer(resolved)
-    is_full = len(words_in(resolved.scene)) >= capacity(resolved.scene)
-    return None if is_full or index == len(answers) - 1 else answers[index]
+    written, most = _room(resolved)
+    return None if written >= most or index == len(answers) - 1 else answers[index]
 
 
 def _next_answer(resolved: SceneWithPass) -> int:
     row = resolved.trace["probabilities"].value[-1]
-    return sample_token(row, resolved.scene.drawing, len(words_in(resolved.scene)))
+    return sample_token(row, resolved.scene.drawing, _room(resolved)[0])
+
+
+_OFFERED = {name: list(values) for name, values in SAMPLING_CHOICES.items() if name != "seed"}
 
 
 def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | None:
     """The next token as data; None where nothing comes next."""
     if not can_continue(resolved):
         return None
+    written, most = _room(resolved)
     scene, row, index = resolved.scene, resolved.trace["probabilities"].value[-1], _next_answer(resolved)
+    is_translation = translates(scene)  # of which each word is the most probable
     weights = filtered_probabilities(row, scene.drawing) if scene.drawing else np.eye(len(row))[index]
     return Next(
         drawing=scene.drawing,
-        offered={name: list(values) for name, values in SAMPLING_CHOICES.items() if name != "seed"},
+        offered={} if is_translation else _OFFERED,
         weights=weights.tolist(),
         answer=index,
         ends=index == len(row) - 1,
-        is_full=len(words_in(scene)) >= capacity(scene),
-        can_shorten=bool(words_in(scene)),
-        kept=_kept(resolved.trace),
+        is_full=written >= most,
+        can_shorten=written > 0,
+        kept=[] if is_translation else _kept(resolved.trace),
         parts=writers_data(resolved.trace),
-        names=_names(resolved) if with_names else None,
+        names=_names(resolved) if with_names and not is_translation else None,
+        right=_right(resolved, index) if is_translation else [],
     )
+
+
+def _right(resolved: SceneWithPass, answer: int) -> list[str]:
+    """The right translation nearest to what is written, with the word that comes next."""
+    model = reading_model(resolved.scene)
+    words = [*written_words(resolved.trace), model.task.answers[answer]]
+    return list(model.right(text_read(resolved.scene), words))
 
 
 def _kept(trace: Trace) -> list[Kept]:

@@ -15,8 +15,10 @@ from attnviz.core.settings import OPTIONS
 from attnviz.explain.styled_text import runs
 from attnviz.models import MODELS
 from attnviz.models.model import PickableModel
+from attnviz.models.translator import END
+from attnviz.scene.muting import parts_of
 from attnviz.scene.presets import PRESETS, preset_of
-from attnviz.scene.reading import has_options
+from attnviz.scene.reading import has_options, translates
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, model_choice
 
 _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
@@ -25,6 +27,7 @@ _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} |
     "another_seed": "Another seed: another untrained model",
     "model_seed": "Another seed is another model: it began with other random parameters, and learnt the same task.",
     "context": f"Cross-attention, as in translation. At most {MAX_TOKENS} tokens; empty for self-attention.",
+    "written": "Words before the next one, as if the model had written them. Empty: the whole translation.",
     "preset": "Each sets every option of that model's attention, at a size that can be read.",
 }
 _CHANGED_MOST = ("d_model", "n_heads", "mask", "mask_size", "seed")
@@ -59,7 +62,7 @@ def _settings(scene: Scene, seed: str) -> contract.Settings:
         if len(model.seeds) > 1:
             seeds = [contract.Option(value=each, label=model.seed_label(each)) for each in model.seeds]
             line.append(_box(contract.Choice, "model_seed", "Seed", value=scene.model_seed, options=seeds))
-        more = _words(model)
+        more = [*_translating(scene), *_words(model)]
     return contract.Settings(line=[_sources(scene), *line], more=more)
 
 
@@ -127,6 +130,21 @@ def _words(model: PickableModel) -> contract.Boxes:
     )
     pills = (_pills("word", kind, zip(words, words, strict=True), None) for kind, words in model.words_by_kind.items())
     return [*map(_note, notes), *pills]
+
+
+def _translating(scene: Scene) -> contract.Boxes:
+    """What a translator has written, and the switches that mute its parts."""
+    if not translates(scene):
+        return []
+    words = [word for word in model_choice(scene).task.answers if word != END]
+    written = {"value": scene.written or "", "placeholder": "all of it", "limit": MAX_CHARACTERS, "live": True}
+    return [
+        contract.Heading(text="What is written"),
+        _box(contract.Text, "written", "Written so far", words=words, **written),
+        contract.Heading(text="Mute"),
+        *(_box(contract.Switch, each.event, each.label, value=each.is_muted(scene)) for each in parts_of(scene)),
+        _note("A muted part adds nothing, and the French sentence is written anew without it."),
+    ]
 
 
 def _example(scene: Scene) -> contract.Boxes:

@@ -34,7 +34,7 @@ from attnviz.scene.document.continuing_text import next_data
 from attnviz.scene.document.encoding import Json, parameters_of, template_of, to_json
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, n_bytes_of, pass_key
 from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
-from attnviz.scene.reading import has_options, reading_model, source_name
+from attnviz.scene.reading import has_options, reading_model, source_name, text_read, translates
 from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, is_uploaded, model_choice
 from attnviz.scene.with_pass import SceneWithPass, n_typed, picked, selected, starts
 
@@ -146,8 +146,8 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
     sent = _to_send(trace, notes, selected(scene, trace))
     choice, model = model_choice(scene), reading_model(scene)
     training = choice.training_data(scene.model_seed, scene.checkpoint) if choice else None
-    if choice and training and _is_drawn_as_learnt(scene, trace):
-        training["learning"] = choice.learning(scene.model_seed, trace.origin.rows)
+    if training:
+        training |= _learnt(scene, trace)
     seed = scene.options.seed if scene.source == OWN else scene.model_seed if choice else None
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return contract.PassNumbers(
@@ -167,24 +167,42 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
         slopes=slopes(trace, notes.slopes_of, sent) if notes.slopes_of else None,
         flips=flips_data(trace, notes.flips_of) if notes.flips_of else None,
         caption=caption(scene),
-        painted=None if scene.source in READY_MADE else scene.hidden is not None,
+        painted=None if scene.source in READY_MADE or translates(scene) else scene.hidden is not None,
         pairs=[contract.SuggestedPair(id=pair.id, label=pair.label) for pair in pairs_of(scene)],
-        link={"sentence": scene.sentence} if scene.source == OWN or choice else {},
-        door=model and (OWN_SENTENCE_LINK if model.task.unit == "word" else OWN_NAME_LINK),
+        link=_link(scene),
+        door=_door(scene, model),
         offer=model and _offer(scene, model),
         next=next_data(resolved, with_names=notes.with_names),
     )
 
 
+def _link(scene: Scene) -> dict[str, str]:
+    if scene.source != OWN and not model_choice(scene):
+        return {}
+    return {"sentence": scene.sentence} | ({} if scene.written is None else {"written": scene.written})
+
+
 MAX_LEARNT_WORDS = 16  # whose attention weights are sent for every checkpoint: more have no room in one line
 
 
-def _is_drawn_as_learnt(scene: Scene, trace: Trace) -> bool:
-    """Whether a pass is a checkpoint as it is, of few words: nothing set by hand, no painted mask. Of several layers
-    the last is drawn, at which the answer is read.
+def _learnt(scene: Scene, trace: Trace) -> dict[str, object]:
+    """What each checkpoint makes of a pass, unless that is changed by hand; of several layers the last is drawn, at
+    which the answer is read.
     """
-    is_changed = scene.changes or scene.hidden is not None
-    return not is_changed and 0 < len(trace.origin.rows) <= MAX_LEARNT_WORDS
+    choice = model_choice(scene)
+    if scene.changes or scene.hidden is not None:
+        return {}
+    if translates(scene):
+        return {"translations": choice.translations(scene.model_seed, text_read(scene))}
+    n_words = len(trace.origin.rows)
+    return {"learning": choice.learning(scene.model_seed, trace.origin.rows)} if 0 < n_words <= MAX_LEARNT_WORDS else {}
+
+
+def _door(scene: Scene, model: Model | None) -> ActionLink | None:
+    """The link to a sentence with random parameters; none from a translator, which they don't replace."""
+    if model is None or translates(scene):
+        return None
+    return OWN_SENTENCE_LINK if model.task.unit == "word" else OWN_NAME_LINK
 
 
 def _offer(scene: Scene, model: Model) -> ActionLink | None:

@@ -9,13 +9,12 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import replace
 from functools import lru_cache
 
 from attnviz.core.trace import Trace
 from attnviz.scene.reading import normalized
 from attnviz.scene.scene import PASS_FIELDS, Scene, is_uploaded, pinned
-from attnviz.scene.with_pass import SceneWithPass, fit_to_pass, pass_or_reason
+from attnviz.scene.with_pass import SceneWithPass, as_written, fit_to_pass, pass_or_reason
 
 MAX_BYTES = 32_000_000
 MAX_PASS_BYTES = 250_000  # of numbers; a cached pass is small enough that its document has all heads
@@ -67,7 +66,7 @@ class PassCache:
         @lru_cache(2)
         def resolved(scene: Scene) -> SceneWithPass:
             scene, _ = normalized(scene)
-            passes = [each and original(replace(pinned(each), changes=())) for each in (scene, scene.other)]
+            passes = [each and original(as_written(pinned(each))) for each in (scene, scene.other)]
             return fit_to_pass(scene, *passes)
 
         return resolved

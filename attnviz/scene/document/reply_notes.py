@@ -10,7 +10,15 @@ from attnviz.contract.base import ActionLink
 from attnviz.core.coerce import nearest
 from attnviz.core.limits import MAX_TOKENS
 from attnviz.core.tokens import labels, tokenize
-from attnviz.scene.reading import any_model_of, capacity, has_options, reading_model, unknown_words, words_in
+from attnviz.scene.reading import (
+    any_model_of,
+    capacity,
+    has_options,
+    reading_model,
+    translates,
+    unknown_words,
+    words_in,
+)
 from attnviz.scene.scene import OWN, READY_MADE, Scene, model_choice
 from attnviz.scene.with_pass import SceneWithPass
 
@@ -62,7 +70,7 @@ def typed_seed(scene: Scene, notes: ReplyNotes) -> tuple[str, list[str]]:
 
 MAX_NAMED_WORDS = 4  # the most unknown words that a notice lists
 MAX_OFFERED_WORDS = 3  # the most known words offered as replacements
-MIN_LIKENESS = 0.7  # the least similarity (difflib's ratio) between an unknown word and one offered for it
+ENDINGS = ("ing", "ed", "es")  # of inflections of a known word, besides those that differ by one letter
 
 
 def notices(resolved: SceneWithPass) -> list[str]:
@@ -83,8 +91,10 @@ def notices(resolved: SceneWithPass) -> list[str]:
 def offers(resolved: SceneWithPass) -> list[ActionLink]:
     """Buttons: replace or remove unknown words, go back to the model, or show a long sentence in full."""
     scene = resolved.scene
-    if resolved.trace is None or not model_choice(scene):
+    if not model_choice(scene):
         return []
+    if resolved.trace is None:
+        return _nearest(scene) if translates(scene) and unknown_words(scene) else []
     if has_options(scene):
         back = ActionLink(event="source", value=scene.source, label=f"Back to {model_choice(scene).title}")
         return [*_nearest(scene), *_without(scene), back]
@@ -119,8 +129,28 @@ def _nearest(scene: Scene) -> list[ActionLink]:
     return [
         ActionLink(event="replace", value=(word, by), label=f"{label} → {by}")
         for word, label in list(strange.items())[:MAX_OFFERED_WORDS]
-        for by in get_close_matches(word, known, n=each, cutoff=MIN_LIKENESS)
+        for by in get_close_matches(word, [by for by in known if _is_near(word, by)], n=each, cutoff=0.5)
     ]
+
+
+def _is_near(word: str, by: str) -> bool:
+    """Whether one letter is too many, missing or another, but not the first; two have changed places; or the word is an
+    inflection of the other.
+    """
+    begins = _n_alike(word, by)
+    rest, other = word[begins:], by[begins:]
+    ends = _n_alike(rest[::-1], other[::-1])
+    rest, other = rest[: len(rest) - ends], other[: len(other) - ends]
+    if len(rest) == len(other) == 2:
+        return rest == other[::-1]
+    return begins > 0 and (max(len(rest), len(other)) <= 1 or (not other and rest in ENDINGS))
+
+
+def _n_alike(word: str, by: str) -> int:
+    """How many letters two words have in common at their beginning."""
+    return next(
+        (n for n, (one, other) in enumerate(zip(word, by, strict=False)) if one != other), min(len(word), len(by))
+    )
 
 
 def _without(scene: Scene) -> list[ActionLink]:

@@ -471,6 +471,7 @@ export interface Next {
   parts: Writers | null;
   names: Names | null;
   kept: Array<Kept>;
+  right: Array<string>;
 }
 
 /** Pass A of a comparison as it is sent; the browser may have parts of it. */

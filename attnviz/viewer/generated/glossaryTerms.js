@@ -348,13 +348,13 @@ export const TERMS = [
     id: "attention weight",
     pattern: "\\battention weights?\\b|\\bshares?\\b",
     says: "How much of its attention a query gives to one key.",
-    here: "“{query}” gives “{key}” {attention:percent}.",
+    here: "In the row of “{query}”, “{key}” gets {attention:percent}.",
   },
   {
     id: "attention",
     pattern: "\\battention\\b",
     says: "How a {unit} divides its attention: the weights with which it mixes the others’ values.",
-    here: "“{query}” gives “{key}” {attention:percent}.",
+    here: "In the row of “{query}”, “{key}” gets {attention:percent}.",
   },
   {
     id: "softmax",
@@ -463,6 +463,30 @@ export const TERMS = [
     pattern: "\\bMLP\\b",
     says: "Two matrices with neurons between them, applied to each {unit} by itself.",
     here: "Its neurons here: {hidden:length}.",
+  },
+  {
+    id: "memory",
+    pattern: "(?<!less )\\bmemory\\b",
+    says: "What an encoder has made of the text that it reads: a row for each {unit}, which the decoder reads.",
+    here: "",
+  },
+  {
+    id: "encoder",
+    pattern: "\\bencoders?\\b",
+    says: "The layers that read a whole text, in which each {unit} sees all others.",
+    here: "",
+  },
+  {
+    id: "decoder",
+    pattern: "\\bdecoders?\\b",
+    says: "The layers that write a text, and read both what is written so far and the memory.",
+    here: "",
+  },
+  {
+    id: "cross-attention",
+    pattern: "\\bcross-attention\\b",
+    says: "Attention whose queries are of one text, and whose keys and values are of another.",
+    here: "",
   },
   {
     id: "unembedding",

@@ -38,6 +38,7 @@ from attnviz.viewer.site.page import (
 )
 
 NAMES = MODELS["microgpt"].task.names[:20]  # held-out names for microgpt to read
+SENTENCES = tuple(text for _, text in MODELS["translator"].examples[1:])  # the first is the model's first pass
 
 
 def model_page_name(model: str) -> str:
@@ -63,6 +64,19 @@ def name_pages() -> Iterator[Page]:
     for name in NAMES:
         scene = Scene(source="microgpt", sentence=name)
         yield pass_page(name_page_name(name), f"microgpt reads “{name}”", scene, links)
+
+
+def sentence_page_name(sentence: str) -> str:
+    """The file name of a sentence that the translator reads."""
+    return f"translator-{sentence.replace(' ', '-')}.html"
+
+
+def sentence_pages() -> Iterator[Page]:
+    """The passes of sentences in the translator."""
+    links = tuple(PageLink(sentence_page_name(each), each) for each in SENTENCES)
+    for each in SENTENCES:
+        scene = Scene(source="translator", sentence=each)
+        yield pass_page(sentence_page_name(each), f"“{each}” in French", scene, links)
 
 
 def pass_page(name: str, heading: str, scene: Scene, links: tuple[PageLink, ...] = ()) -> Page:
@@ -186,7 +200,12 @@ def index_page(talks: Sequence[Talk] = ()) -> Page:
                 f"{len(NAMES)} names that it was not trained on: what comes next?",
                 f'<p class="names">{" ".join(link(PageLink(name_page_name(each), each)) for each in NAMES)}</p>',
             ),
-            *_section("An article", "", _list([(PageLink(ARTICLE, TITLE), "Three measurements, with numbers.")])),
+            *_section(
+                "The translator reads English",
+                "Sentences that were translated before; any other needs the app.",
+                "".join(_paragraph(link(PageLink(sentence_page_name(each), each))) for each in SENTENCES),
+            ),
+            *_section("An article", "", _list([(PageLink(ARTICLE, TITLE), "Four measurements, with numbers.")])),
             *_section(
                 "Your own sentence", "", _paragraph(f"{link(PageLink(OWN, 'How to start the app'))}, which reads it.")
             ),
@@ -240,7 +259,7 @@ def files(talks: Sequence[Talk] = ()) -> Iterator[Page]:
     yield Page(STYLESHEETS["article"], joined(_OF_ARTICLES))
     yield Page(STYLESHEETS["pass"], _styles_of_pass())
     yield from (index_page(talks), own_page())
-    for pages in (model_pages, name_pages, article_pages, lesson_pages):
+    for pages in (model_pages, name_pages, sentence_pages, article_pages, lesson_pages):
         yield from pages()
 
 

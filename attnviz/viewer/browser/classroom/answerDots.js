@@ -168,7 +168,9 @@ function findTargets(question, counts, home, picture) {
   if (candidates.every(({ word }) => word !== undefined)) {
     const rows = WORDS.map(selector => [...picture.querySelectorAll(selector)]),
       ofWords = rows.map(all => candidates.map(({ word }) => all[word])),
-      row = ofWords.find(each => each.every(isVisible) && areInLine(each));
+      isThere = each => each.every(isVisible) && areInLine(each),
+      isNamed = each => each.every(({ textContent }, nth) => textContent === candidates[nth].label), // of two texts
+      row = ofWords.find(each => isThere(each) && isNamed(each)) ?? ofWords.find(isThere);
     return row ? { kind: "words", rects: row.map(rectOf), ...answers } : null;
   }
   const cells = candidates.map(({ cell }) => findCell(picture, cell)),

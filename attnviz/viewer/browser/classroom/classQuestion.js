@@ -1,4 +1,5 @@
 // A question to the class about the pass on the screen: what can be asked, the question, and its answers.
+import { readPass } from "../model/pass.js";
 import { visibleRow } from "../model/story.js";
 import { button, h, makePopover, openDialog, redraw, write } from "../dom/element.js";
 import { makeAnswerBoard } from "./answerDots.js";
@@ -51,11 +52,21 @@ export function makeClassQuestion(speaker, home, back) {
     workingBox = h("div", { class: "class-given" }),
     board = makeAnswerBoard(),
     body = h("div", { class: "class-asked" }, workingBox, board.element),
+    texts = h("p", { class: "asked-words" }), // of two, that of which one word asks
     truth = h("div", { class: "verdict" }),
     buttons = h("footer"),
     head = h("header", {}, roomLine, count),
     names = "class-stage viewer asks",
-    dialog = h("dialog", { class: names, "aria-label": "A question to the class" }, head, title, body, truth, buttons),
+    dialog = h(
+      "dialog",
+      { class: names, "aria-label": "A question to the class" },
+      head,
+      title,
+      texts,
+      body,
+      truth,
+      buttons,
+    ),
     opener = button("Ask the class", null),
     menu = makePopover(opener, "class-ask", "What the class is asked");
   let place = /** @type {any} */ (null),
@@ -97,6 +108,7 @@ export function makeClassQuestion(speaker, home, back) {
     const { workedSolution: solution } = reply.data;
     question = reply.data.question;
     write(title, plainText(question.prompt));
+    redraw(texts, reply.data.document ? drawTexts(readPass(reply.data.document), request) : []);
     redraw(workingBox, [solution && drawWorking(solution)]);
     workingBox.hidden = !solution;
     body.hidden = false;
@@ -118,6 +130,7 @@ export function makeClassQuestion(speaker, home, back) {
     isClosedElsewhere = false;
     question = null;
     write(title, "");
+    redraw(texts, []);
     body.hidden = true;
     redraw(truth, []);
     redraw(buttons, []);
@@ -166,6 +179,17 @@ export function makeClassQuestion(speaker, home, back) {
       dialog.close();
     },
   };
+}
+
+// The words of the text that a cell's query is of, which is bold; nothing where the answers are all words there are.
+function drawTexts(pass, { cell }) {
+  const { name, index } = pass.read(cell),
+    { axes, step } = pass.stages.get(name),
+    words = pass.wordsAt(step),
+    at = axes.findIndex(each => each.name === "query");
+  if (words.shared || at < 0) return [];
+  const parts = words.query.flatMap((word, nth) => [" ", nth === index[at] ? h("strong", {}, word) : word]);
+  return [words.sides[0] && `${words.sides[0]}:`, ...parts];
 }
 
 /** Resolves once the class has the question, or it was refused. @returns {Promise<void>} */

@@ -3,7 +3,7 @@
 export const BETWEEN = 16; // pixels between heads, and between the two passes of one
 const LINE = 1.45, // of the letters' size
   HEADING = 1.9,
-  STATISTIC = 6.4, // how wide one is
+  STATISTIC = 6.7, // how wide one is, in bold letters
   LONGEST_LABEL = [8, 5.5], // of rows, of columns
   BOLD = 1.08, // how much wider a label in focus is
   SMALLEST_CELL = 4, // pixels: in a smaller one the box is scrolled

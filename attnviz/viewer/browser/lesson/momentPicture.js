@@ -177,12 +177,13 @@ function makePassPicture(answer) {
     covers = new Set(),
     framed = null, // the cell that the moment asks about, or that its answer is read off
     askedStage = "", // the stage of that cell
-    isOpened = false; // whether the user opened a number
+    isOpened = false, // whether the user opened a number
+    isAsked = false; // whether the question is open
   const isShown = stage => !covers.has(stage);
   function draw() {
     const colours = coloursOf(root),
       reveal = covers.size ? "covered" : "all",
-      lookAlone = { ...lookAt(pass, where, false), reveal, lines: null, shown: isShown, colours };
+      lookAlone = { ...lookAt(pass, where, false), reveal, lines: null, shown: isShown, colours, isAsked };
     const look = withPair(lookAlone, pass, where, () => isShown);
     root.classList.toggle("of-one-word", isSheet(pass, where));
     root.classList.toggle("of-heads", isHeads(pass, where));
@@ -237,7 +238,7 @@ function makePassPicture(answer) {
     sheet = makeOneWord(actions, true),
     allHeads = makeAllHeads(actions, chooseHead),
     picture = makePicture(actions),
-    learns = makeLearns(actions),
+    learns = makeLearns(actions, thread),
     nextLetter = makeNextLetter(actions),
     wholePass = makeWholePass(actions);
   // The name of a head answers a question about heads; else it only selects that head.
@@ -256,7 +257,7 @@ function makePassPicture(answer) {
     update: (shown, at, look) => {
       if (isOfSheet(shown, at)) learns.element.hidden = true;
       else learns.update(shown, at, look);
-      thread.element.hidden = !learns.element.hidden;
+      thread.element.hidden = learns.isLarge;
       if (!learns.element.hidden) learns.connect();
     },
   };
@@ -280,8 +281,16 @@ function makePassPicture(answer) {
       }
       const cell = isCovered ? moment.askedCell : moment.answerCell;
       if (cell && cell !== framed) where = fitted(pass, { ...where, ...selectionAt(cell) });
+      const isWordAsked = isCovered && !cell && (moment.question?.candidates?.some(each => "word" in each) ?? false);
+      root.classList.toggle("asks-word", isWordAsked);
+      if (isWordAsked) {
+        const { query } = where.cell,
+          key = pass.wordsAt(where.step).shared ? query : 0; // the one in the address may be the answer
+        where = fitted(pass, { ...where, cell: { ...where.cell, key } });
+      }
       framed = cell;
       askedStage = moment.answerCell ? pass.read(moment.answerCell).name : "";
+      isAsked = isCovered && moment.question !== null;
       covers = new Set(isCovered ? moment.covers : []);
       where = { ...where, present: isPresented };
       render();

@@ -7,6 +7,7 @@ import { makeOwnWords } from "./ownWords.js";
 import { makeQuestion, verdictOn } from "./question.js";
 import { INERT, drawSentence, plainText } from "./sentence.js";
 import { readPass } from "../model/pass.js";
+import { wordsAt } from "../model/words.js";
 import { makeGlossary } from "../views/glossary.js";
 import { makeMomentPicture } from "./momentPicture.js";
 
@@ -36,10 +37,11 @@ export function drawMoment(moment, mode, parts) {
     sentence(why, "why"),
     isWordsAlone ? sentence([...text, ["", " "], ...boldPrompt(question)]) : sentence(text, "text"),
     example,
-    isWordsAlone && !hasWordAnswers(question) && drawWords(moment.document.words.query),
+    isWordsAlone && !hasWordAnswers(question) && drawWords(wordsAt(moment.document, moment.document.where.step).query),
     question && !isWordsAlone && sentence(question.prompt, "prompt"),
     question && parts.question,
-    isWordsAlone && h("p", { class: "note" }, NO_HARM),
+    isWordsAlone &&
+      h("p", { class: "note no-harm" }, mode === "page" && hasWordAnswers(question) ? `${HOW} ${NO_HARM}` : NO_HARM),
     parts.ownSentence,
     (mode === "page" || question) && parts.verdict,
     isShown && !question && sentence(after, "after"),
@@ -62,7 +64,8 @@ function drawKind({ recall, isOptional }) {
 export const lineOf = ({ title, text, question }) =>
   [title, plainText(text), question && plainText(question.prompt)].filter(Boolean).join(" – ").slice(0, 200);
 
-const NO_HARM = "Any guess will do. You’ll see the answer at once, with every number behind it.";
+const HOW = "Click a word, or drag the “?” to it.",
+  NO_HARM = "Any guess will do. You’ll see the answer at once, with every number behind it.";
 
 const boldPrompt = question =>
   (question?.prompt ?? []).map(([style, text]) => (style === "number" ? [style, text] : ["strong", text]));
@@ -177,6 +180,12 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     showLine(moment, answered.lines, textBox);
     box.classList.toggle("says-nothing", !textBox.textContent.trim());
   }
+  // The first number of the line of a worked example that came last is highlighted in the picture.
+  function pointAtLine() {
+    const { lines, isShown } = state.answered(),
+      line = isShown ? [] : (state.moment.worked[lines - 1] ?? []);
+    if (state.moment.worked.length) picture.point(line.find(([style]) => style === "number")?.[1] ?? null);
+  }
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
     const { document } = state.moment;
@@ -201,6 +210,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
       if (state.isWordsAlone()) picture.clear();
       else picture.show(state.moment, !state.answered().isShown, state.position.present);
       fit();
+      pointAtLine();
       explainTerms();
     },
     forget() {

@@ -3,28 +3,60 @@ import { readWhere } from "../model/address.js";
 import { button, h, svgElement, write } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
 import { stepAt } from "../model/state.js";
+import { hasTwoRows, isMark } from "../model/twoTexts.js";
+import { layerName } from "../model/words.js";
 import { answerOf } from "./question.js";
 import { lineOf } from "./momentView.js";
 
 const MOST = 24; // words at most
 const [WIDTH, HEIGHT, EDGE] = [120, 48, 6];
+const MOST_LETTERS = 200; // of a heading
 const LEAST = 0.02; // smaller attention weights get no arc
 
 // A thumbnail's data: {words, arcs: [[query, key, weight]], isPair}, with the last words up to the selected one.
 /** @param {Pass} pass @param {Where} where */
 export function thumbnailOf(pass, where) {
-  const { words } = pass.document,
-    sentence = words.query.map(String),
+  const words = pass.wordsAt(where.step);
+  if (!words.shared) return thumbnailOfTwoTexts(pass, where, words);
+  const sentence = words.query.map(String),
     { query } = where.cell,
     first = Math.max(0, Math.min(query - (MOST >> 1), sentence.length - MOST)),
     name = stepAt(pass, where)?.attention ?? "",
-    keys = (words.shared && pass.stages.get(name)?.axes[2].labels) || [];
+    keys = pass.stages.get(name)?.axes[2].labels ?? [];
   const arcs = keys.flatMap((_, key) => {
     const weight = pass.number(name, pass.indexAt(name, { ...where.cell, key })) ?? 0,
       isDrawn = weight > LEAST && key >= first && key < first + MOST;
     return isDrawn ? [[query - first, key - first, Number(weight.toFixed(3))]] : [];
   });
   return { words: sentence.slice(first, first + MOST), arcs, isPair: Boolean(pass.other) };
+}
+
+// The same of two texts: {..., keys}, the words that are read; the lines are those of all words where the picture shows them.
+function thumbnailOfTwoTexts(pass, where, words) {
+  const [query, keys] = [words.query, words.key].map(all => all.slice(0, MOST).map(String)),
+    name = stepAt(pass, where)?.attention ?? "",
+    rows = hasTwoRows(pass, where) ? [...query.keys()] : [where.cell.query];
+  const arcs = rows.flatMap(row =>
+    keys.flatMap((_, key) => {
+      const weight = pass.number(name, pass.indexAt(name, { ...where.cell, query: row, key })) ?? 0;
+      return weight > LEAST && row < MOST ? [[row, key, Number(weight.toFixed(3))]] : [];
+    }),
+  );
+  return { words: query, keys, arcs, isPair: Boolean(pass.other) };
+}
+
+/** What a moment of a model with named layers is called: its layer and step, or the two texts; "" of any other. @param {Pass} pass @param {Where} where */
+export function headingOf(pass, where) {
+  const { layers, changes } = pass.document;
+  if (!layers.some(({ title }) => title)) return "";
+  const { title, layer } = stepAt(pass, where),
+    [read, written] = ["key", "query"].map(role => pass.document.words[role].filter(word => !isMark(word)).join(" ")),
+    what = hasTwoRows(pass, where)
+      ? `${read} → ${written || "…"}`
+      : layer
+        ? `${layerName(pass.document, layer)}: ${title}`
+        : title;
+  return [what, ...changes.map(({ text }) => text)].join(" · ").slice(0, MOST_LETTERS);
 }
 
 export function thumbnailFrom({ document, at }) {
@@ -35,14 +67,21 @@ export function thumbnailFrom({ document, at }) {
 export function drawThumbnail(thumbnail) {
   const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "small-picture", "aria-hidden": "true" });
   if (!thumbnail) return svg;
-  const { words, arcs, isPair } = thumbnail,
-    gap = (WIDTH - 2 * EDGE) / Math.max(words.length - 1, 1),
-    xOf = index => (words.length > 1 ? EDGE + index * gap : WIDTH / 2),
+  const { words, keys = null, arcs, isPair } = thumbnail,
     base = HEIGHT - EDGE - 2;
+  const xIn = row => {
+    const gap = (WIDTH - 2 * EDGE) / Math.max(row.length - 1, 1);
+    return index => (row.length > 1 ? EDGE + index * gap : WIDTH / 2);
+  };
+  const [xOf, xOfKey] = [words, keys ?? words].map(xIn);
   for (const [query, key, weight] of arcs) {
-    const [from, to] = [xOf(query), xOf(key)],
+    const [from, to] = [xOf(query), xOfKey(key)],
       top = base - Math.min(6 + 0.62 * Math.abs(from - to), base - 3) * 1.3,
-      curve = query === key ? "c-9 -16 9 -16 0 0" : `C${from} ${top} ${to} ${top} ${to} ${base}`,
+      curve = keys
+        ? `L${to} ${EDGE}`
+        : query === key
+          ? "c-9 -16 9 -16 0 0"
+          : `C${from} ${top} ${to} ${top} ${to} ${base}`,
       width = (0.6 + 5 * weight).toFixed(1);
     svg.append(svgElement("path", { d: `M${from} ${base}${curve}`, "stroke-width": width, class: "arc" }));
   }
@@ -51,6 +90,7 @@ export function drawThumbnail(thumbnail) {
       [r, name] = isQuery ? [3.4, "from"] : [2.2, ""];
     svg.append(svgElement("circle", { cx: xOf(index), cy: base, r, class: name }));
   }
+  for (const index of (keys ?? []).keys()) svg.append(svgElement("circle", { cx: xOfKey(index), cy: EDGE, r: 2.2 }));
   if (isPair) {
     const sides = svgElement("text", { x: 3, y: 9, class: "pair" });
     sides.textContent = "A B";

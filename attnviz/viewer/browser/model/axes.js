@@ -29,6 +29,11 @@ export function coordinatesAt(/** @type {Axis} */ axis, /** @type {number} */ po
   return positions;
 }
 
+// Identifies an axis: the same for all stages that have it.
+export const axisName = (
+  /** @type {{ coordinates: [string, number][], text?: string }} */ { coordinates, text = "" },
+) => coordinates.map(([name]) => name).join(".") + text;
+
 // Whether the positions of an axis are heads, and whether a stage has one array for each head, along its first axis.
 export const isOfHeads = (/** @type {{ name: string }} */ { name }) => name === "head";
 export const isHeaded = (/** @type {{ axes: Axis[] }} */ { axes }) => isOfHeads(axes[0]);

@@ -48,5 +48,7 @@ export const changeAt = ({ document: { changes } }, stage, index) =>
 export function isMuted(/** @type {Pass} */ pass, /** @type {string} */ attention, /** @type {number} */ head) {
   const { heads } = pass.stepOf(attention),
     output = heads.replace("heads", "output");
-  return changeAt(pass, heads, [head]) >= 0 || changeAt(pass, output, [null]) >= 0;
+  return [changeAt(pass, heads, [head]), changeAt(pass, heads, [null]), changeAt(pass, output, [null])].some(
+    nth => nth >= 0,
+  );
 }

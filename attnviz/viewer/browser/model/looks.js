@@ -1,7 +1,7 @@
 // How pass A and pass B are shown together, and which numbers of a pass the viewer shows.
-import { flattened, unflattened } from "./axes.js";
+import { axisName, flattened, unflattened } from "./axes.js";
 import { raised } from "./numeral.js";
-import { COMPARISONS, QUESTIONS, focusAddress } from "./state.js";
+import { COMPARISONS, QUESTIONS, focusAddress, stepAt } from "./state.js";
 
 /** {pass, where, isThere, order, toA, toB, isApart}, if a pass has a pass A beside it, else null. `isThere` is whether the selected query is in
  * A; `order` are the positions of A along words as they stand beside those of B, then those that only A has; toA(name, index) and toB(name,
@@ -11,19 +11,34 @@ export function pairOf(pass, where) {
     comparison = pass.document.other;
   if (!other || !comparison) return null;
   const { places, stages } = comparison,
-    entries = Object.entries(places),
-    // from A's positions to B's
-    inverses = Object.fromEntries(
-      entries.map(([role, inA]) => [role, new Map(inA.map((position, nth) => [position, nth]))]),
-    ),
-    cell = Object.entries(where.cell).map(([name, position]) => [name, places[name]?.[position] ?? position]);
+    { attention } = stepAt(pass, where),
+    along = (/** @type {string} */ name, /** @type {Axis} */ axis) => placesAlong(places, name, axis),
+    inverses = new Map(Object.values(places).map(inA => [inA, new Map(inA.map((position, nth) => [position, nth]))]));
+  const inA = (/** @type {string} */ role) => {
+    const axis = pass.stages.get(attention).axes.find(({ name }) => name === role),
+      all = axis ? along(attention, axis) : places[role];
+    return all?.[Object(where.cell)[role]];
+  };
+  const cell = Object.entries(where.cell).map(([name, position]) => [name, inA(name) ?? position]);
   const across =
     (/** @type {Pass} */ from, /** @type {Pass} */ to, /** @type {PositionOf} */ positionOf) =>
     (/** @type {string} */ name, /** @type {number[]} */ index) =>
       from.stages.has(name) && to.stages.has(name)
-        ? mapped(from.stages.get(name), to.stages.get(name), index, positionOf)
+        ? mapped(from.stages.get(name), to.stages.get(name), index, (axis, position) =>
+            positionOf(name, axis, position),
+          )
         : null;
-  const toA = across(pass, other, (role, position) => (places[role] ? places[role][position] : position));
+  const toA = across(pass, other, (name, axis, position) => {
+    const all = along(name, axis);
+    return all ? all[position] : position;
+  });
+  const orders = [...pass.stages].flatMap(([name, { axes }]) =>
+    axes.flatMap((axis, nth) => {
+      const all = along(name, axis),
+        length = other.stages.get(name)?.axes[nth]?.labels.length;
+      return all && length !== undefined ? [[axisName(axis), orderOf(all, length)]] : [];
+    }),
+  );
   return {
     pass: other,
     where: {
@@ -35,10 +50,13 @@ export function pairOf(pass, where) {
       from: "",
       ask: QUESTIONS[0],
     },
-    isThere: places.query?.[where.cell.query] !== null,
-    order: Object.fromEntries(entries.map(([role, inA]) => [role, orderOf(inA, lengthOf(other, role))])),
+    isThere: inA("query") !== null,
+    order: Object.fromEntries(orders),
     toA,
-    toB: across(other, pass, (role, position) => (places[role] ? (inverses[role].get(position) ?? null) : position)),
+    toB: across(other, pass, (name, axis, position) => {
+      const all = along(name, axis);
+      return all ? (inverses.get(all)?.get(position) ?? null) : position;
+    }),
     // Whether the number of a cell of B differs from that of A beside it; where all do, none stands out.
     isApart: (name, index) => {
       const { matched, tolerance, other: count } = stages[name] ?? {},
@@ -74,8 +92,16 @@ export function differencesOf(pass, where) {
   return Object.fromEntries(differences);
 }
 
-const lengthOf = (/** @type {Pass} */ pass, /** @type {string} */ role) =>
-  pass.axisOf(role, /** @type {string} */ (pass.stages.keys().next().value))?.labels.length ?? 0;
+const ROLES = /** @type {Record<string, string>} */ ({ token: "query", "context token": "key" });
+
+/** A's positions for those of B along an axis of a stage; undefined where both have the same. Those of a layer whose words are its own go by its
+ * number. @param {Record<string, (number | null)[]>} places @param {string} stage @param {Axis} axis */
+export function placesAlong(places, stage, { name }) {
+  const layer = stage.match(/_\d+$/)?.[0] ?? "",
+    roles = [name, ROLES[name] ?? name],
+    found = [...roles.map(role => role + layer), ...roles].find(role => Object.hasOwn(places, role));
+  return found === undefined ? undefined : places[found];
+}
 
 function orderOf(/** @type {(number | null)[]} */ positions, /** @type {number} */ length) {
   const matched = positions.filter(position => position !== null),
@@ -84,12 +110,12 @@ function orderOf(/** @type {(number | null)[]} */ positions, /** @type {number} 
 }
 
 /** The index of the cell in another pass; null if that lacks a position. @param {Stage} from @param {Stage} to @param {number[]} index
- * @param {PositionOf} positionOf @returns {number[] | null} */
+ * @param {(axis: Axis, position: number) => number | null} positionOf @returns {number[] | null} */
 function mapped(from, to, index, positionOf) {
   const areAlike =
     from.axes.length === to.axes.length && from.axes.every(({ name }, axis) => name === to.axes[axis].name);
   if (!areAlike) return null;
-  const found = index.map((position, axis) => positionOf(from.axes[axis].coordinates[0][0], position));
+  const found = index.map((position, axis) => positionOf(from.axes[axis], position));
   const isThere = found.every((position, axis) => position !== null && position < to.shape[axis]);
   return isThere ? /** @type {number[]} */ (found) : null;
 }

@@ -7,6 +7,7 @@ import { ofHead } from "./latex.js";
 import { formatted, pieces, tex } from "./numeral.js";
 import { linesAt, numberAt, numbersOf, positionsAt, readRule, RUNNING, runOf, strengthsOf, variantAt } from "./rule.js";
 import { handOf, renderStory } from "./story.js";
+import { layerAt, readingOfTexts, wordsAt } from "./words.js";
 
 /** Converts between selections, addresses and indices. An index has one position for each axis. @param {Stages} stages @returns {Placing} */
 export function placing(stages) {
@@ -127,6 +128,12 @@ export function readPass(document) {
   const steps = Object.fromEntries(document.steps.map(step => [step.id, step]));
   const flatOf = (/** @type {string} */ name, /** @type {number[]} */ index) =>
     flattened(stages.get(name).shape, index);
+  const base = { ...placing(stages), ...numbering(stages, numbers) },
+    texts = readingOfTexts(document, stages, base) ?? {
+      carried: cell => cell,
+      canSelect: () => true,
+      indexOfSame: (_name, index) => index,
+    };
   const other = document.other ? readPass(document.other.document) : null;
   if (other) shareScales(stages, other.stages);
   /** @type {Pass} */
@@ -134,8 +141,10 @@ export function readPass(document) {
     document,
     stages,
     other, // another pass, or null
-    ...placing(stages),
-    ...numbering(stages, numbers),
+    ...base,
+    ...texts,
+    wordsAt: id => wordsAt(document, pass.nearestStep(id)),
+    layerAt: id => layerAt(document, pass.nearestStep(id)),
     // The address of the first number of the chunk in which a cell's number is sent.
     firstSentWith: (name, index) => {
       const { shape, length, values } = stages.get(name),

@@ -1,6 +1,7 @@
 // The order of what there is to see: the next stop, and playing a step band by band.
 import { ROUTES, focusOf, isOfSheet, isSheet, stepsOf, walkOf } from "./state.js";
 import { resultStages, revealsOf } from "./address.js";
+import { layerOfKeys } from "./words.js";
 
 /** @typedef {{step: string, reveal: number | null}} Stop */
 
@@ -81,16 +82,17 @@ function indexOfStop(/** @type {Stop[]} */ stops, /** @type {Stop} */ { step, re
 /** @param {Pass} pass @param {Where} where */
 const isShort = (pass, where) => where.route === ROUTES[0] && isOfSheet(pass, where);
 
-// The question, comparing, attention and collecting in the last layer, the attention of the layer before it, and the answer.
+// The question, comparing, attention and collecting in the last layer, the attention of the layer that makes its keys, and the answer.
 function shortRoute(/** @type {Pass} */ pass, /** @type {Stop[]} */ stops) {
   const { steps } = pass.document,
     ofWords = steps.filter(({ page }) => page.startsWith("words")),
     layers = [...new Set(ofWords.map(({ layer }) => layer))],
     last = ofWords.filter(({ layer }) => layer === layers.at(-1)),
+    before = layerOfKeys(pass.document, layers.at(-1) ?? 0),
     hasAttention = (/** @type {Step} */ step) =>
       step.bands.some(({ cells, array }) => cells.stage === step.attention && !array);
   const chosen = [
-    ofWords.find(step => step.layer === layers.at(-2) && hasAttention(step)),
+    ofWords.find(step => step.layer === before && hasAttention(step)),
     last.find(({ bands }) => bands.some(({ factors }) => factors)),
     last.find(hasAttention),
     last.find(({ bands }) => bands.some(({ right }) => right)),

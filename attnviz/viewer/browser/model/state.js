@@ -1,6 +1,7 @@
 // The state of the viewer: the bands of a step and of the sheet, and the selection, as pure functions.
 import { CHOICES } from "../../generated/where.js";
-import { isHeaded, lengthsOf } from "./axes.js";
+import { isHeaded } from "./axes.js";
+import { hasOneText, haveSameWords, wordsAt } from "./words.js";
 
 /** Whether the sheet is shown. A step that adds nothing to it is shown as for all words. @param {Pass} pass @param {Where} where */
 export const isSheet = (pass, where) => isOfSheet(pass, where) && stepAt(pass, where).bands.length > 0;
@@ -194,9 +195,11 @@ export function fitted(pass, where) {
     trail: validTrail(pass, where.trail),
     ...choicesFrom((name, all) => all.find(each => each === Object(where)[name])),
   };
+  at.step = presentedStep(pass, at);
+  at.cell = pass.carried(at.cell, pass.layerAt(at.step));
   // The question “what would move it” is about one number, which stays the same in other steps and heads.
   const isHeld = at.ask === MOVES && !at.trail.length;
-  return { ...at, step: presentedStep(pass, at), trail: isHeld ? [focusAddress(pass, at)] : at.trail };
+  return { ...at, trail: isHeld ? [focusAddress(pass, at)] : at.trail };
 }
 
 /** For each choice the value that `find(name, all)` returns; the first if that is undefined. @returns {Pick<Where, keyof typeof CHOICES>} */
@@ -220,28 +223,66 @@ const hasPicked = (cell, first) =>
 export function carried({ document: before, where }, now) {
   const first = startAt(before, where.step),
     next = startAt(now, now.nearest[where.step]),
-    areSame = /** @type {const} */ (["query", "key"]).every(
-      role => String(before.words[role]) === String(now.words[role]),
-    );
-  if (areSame) {
+    words = wordsAt(before, where.step),
+    wordsNow = wordsAt(now, now.nearest[where.step]),
+    kept = keptIn(before, now, where.kept);
+  if (haveSameWords(words, wordsNow)) {
     const isPicked = now.model || where.picked || where.trail.length || hasPicked(where.cell, first);
     // as for who opens the address, which has no number that nobody picked
-    return isPicked ? where : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
+    return isPicked ? { ...where, ...kept } : { ...where, cell: { ...where.cell, query: next.query, key: next.key } };
   }
   // Two words that were swapped stay selected, so that the same button swaps them back.
-  const { query: words } = before.words,
-    { query, key } = where.cell,
-    isSwapped = String(words.with(query, words[key]).with(key, words[query])) === String(now.words.query),
-    isFirst = !isSwapped && !hasPicked(where.cell, first) && (now.model || hasPicked(next, first)),
-    cell = isFirst ? next : followed(before.words, now.words, where.cell);
-  return { ...where, cell, trail: hasPicked(cell, where.cell) ? [] : where.trail };
+  const { query, key } = where.cell,
+    typed = words.query,
+    isSwapped =
+      words.shared && String(typed.with(query, typed[key]).with(key, typed[query])) === String(wordsNow.query),
+    isFirst = !isSwapped && !hasPicked(where.cell, where.landed ?? first) && (now.model || hasPicked(next, first)),
+    cell = isFirst ? { ...where.cell, ...next } : followed(words, wordsNow, where.cell);
+  return { ...where, ...kept, cell, trail: hasPicked(cell, where.cell) ? [] : where.trail };
 }
 
-// The same two words if both are still in the sentence, as often before as they were; else the same positions.
+/** A place whose answer goes with its row, if it went with the row before: each word of a text that is written has the most probable one next.
+ * @param {{ pass: Pass, where: Where }} before @param {Pass} pass @param {Where} where @returns {Where} */
+export function withAnswerOfRow(before, pass, where) {
+  const { answers } = pass.document.model ?? {},
+    { answer } = where.cell;
+  /** @type {(pass: Pass, at: Where) => number | null} */
+  const mostAt = (pass, { step, cell: { query } }) => {
+    const { document } = pass,
+      isOfAnswers = String(pass.wordsAt(step).query) === String(document.words.query);
+    if (!isOfAnswers || query >= document.words.query.length) return null; // the rows of another text have no answers
+    const row = [...pass.row(/** @type {string} */ (answers), [query, 0])];
+    return row.indexOf(Math.max(...row));
+  };
+  if (!answers || hasOneText(pass.document) || hasOneText(before.pass.document)) return where;
+  const [was, now] = [mostAt(before.pass, before.where), mostAt(pass, where)],
+    isKept = was === null ? where.kept?.[pass.layerAt(where.step)] : was !== answer;
+  return now === null || isKept || answer !== before.where.cell.answer
+    ? where
+    : { ...where, cell: { ...where.cell, answer: now } };
+}
+
+/** The cells that were picked in other layers, followed in theirs. @param {ContractDocument} before @param {ContractDocument} now
+ * @param {Where["kept"]} kept @returns {Pick<Where, "kept">} */
+function keptIn(before, now, kept = {}) {
+  const cells = Object.entries(kept).filter(([layer]) => Number(layer) <= now.layers.length),
+    wordsOf = (/** @type {ContractDocument} */ { layers }, /** @type {string} */ layer) =>
+      layers[Number(layer) - 1].words;
+  return cells.length
+    ? {
+        kept: Object.fromEntries(
+          cells.map(([layer, cell]) => [layer, followed(wordsOf(before, layer), wordsOf(now, layer), cell)]),
+        ),
+      }
+    : {};
+}
+
+// The same two words if both are still in the sentence, as often before as they were; else the same positions. Of two sentences each has its own.
 function followed(/** @type {Words} */ before, /** @type {Words} */ now, /** @type {Selected} */ cell) {
   const query = now.query.indexOf(before.query[cell.query]),
     key = now.key.indexOf(before.key[cell.key]);
-  return query < 0 || key < 0 ? cell : { ...cell, query, key };
+  if (before.shared && (query < 0 || key < 0)) return cell;
+  return { ...cell, query: query < 0 ? cell.query : query, key: key < 0 ? cell.key : key };
 }
 
 /** A trail as far as each of its cells was computed from the next. @param {Pass} pass @param {string[]} trail */
@@ -257,16 +298,32 @@ function validTrail(pass, trail) {
 
 /** Another step, complete. The number whose slopes are shown stays the one that was asked about. A layer has its own start: a user who
  * has picked nothing sees that. @param {Pass} pass @param {Where} where @param {string} step */
-export function atStep({ document }, where, step) {
-  const first = startAt(document, where.step),
+export function atStep(pass, where, step) {
+  const { document } = pass,
+    first = startAt(document, where.step),
     next = startAt(document, step),
-    isPicked = where.picked || hasPicked(where.cell, first),
+    rest = { step, reveal: null, from: "", ...(where.ask === MOVES ? {} : { trail: [] }) };
+  if (!haveSameWords(pass.wordsAt(where.step), pass.wordsAt(step)))
+    return { ...rest, ...atOtherWords(pass, where, step) };
+  const isPicked = where.picked || hasPicked(where.cell, first),
     moved = Object.entries(where.cell).map(([name, at]) => [
       name,
       at === Object(first)[name] ? Object(next)[name] : at,
     ]),
     cell = isPicked ? where.cell : Object.fromEntries(moved);
-  return { step, cell, reveal: null, from: "", ...(where.ask === MOVES ? {} : { trail: [] }) };
+  return { ...rest, cell };
+}
+
+/** The cell in a layer of other words: the one that the user picked there, else what the picked one leads to, else the layer's start.
+ * @param {Pass} pass @param {Where} where @param {string} step */
+function atOtherWords(pass, where, step) {
+  const layer = pass.layerAt(step),
+    entered = where.landed ?? startAt(pass.document, where.step),
+    isPicked = hasPicked(where.cell, entered),
+    kept = isPicked ? { ...where.kept, [pass.layerAt(where.step)]: where.cell } : (where.kept ?? {}),
+    start = { ...where.cell, ...startAt(pass.document, step) },
+    cell = { ...(kept[layer] ?? (isPicked ? pass.carried(where.cell, layer) : start)), layer };
+  return { cell, kept, landed: cell };
 }
 
 // The id of the step `by` further on in the walk, or null. A step that is not on the walk stands before the next that is.
@@ -283,8 +340,12 @@ export const stepsOf = (/** @type {Pass} */ pass) => pass.document.steps.map(({ 
 /** A cell, in the step that shows its stage if this one doesn't. @param {Pass} pass @param {Where} where @param {string} name
  * @param {number[]} index */
 export function atCell(pass, where, name, index) {
-  const focus = { cell: pass.selectionAt(name, index, where.cell), picked: name, trail: [] };
-  return isShown(pass, where, name) ? focus : { ...focus, step: pass.stepOf(name).id, reveal: null };
+  const { id } = isShown(pass, where, name) ? stepAt(pass, where) : pass.stepOf(name),
+    layer = pass.layerAt(id),
+    other = id === where.step ? {} : { step: id, reveal: null };
+  // The words of a layer among others, as in the whole pass: its cell is unfolded there.
+  if (!pass.canSelect(name, layer)) return { ...other, picked: "", trail: [pass.address(name, index)] };
+  return { cell: pass.selectionAt(name, index, pass.carried(where.cell, layer)), picked: name, trail: [], ...other };
 }
 
 /** A cell, in the step that computes it: the first step shows only results. @param {Pass} pass @param {Where} where @param {string} name
@@ -298,12 +359,13 @@ export function inspected(pass, where, name, index) {
  * @param {number[]} index */
 export function unfolded(pass, where, name, index) {
   const trail = where.trail.length ? where.trail : [focusAddress(pass, where)];
-  return { cell: pass.selectionAt(name, index, where.cell), trail: [...trail, pass.address(name, index)] };
+  const cell = pass.canSelect(name, pass.layerAt(where.step)) ? pass.selectionAt(name, index, where.cell) : where.cell;
+  return { cell, trail: [...trail, pass.address(name, index)] };
 }
 
-/** The head `by` further on, round and round. @param {Pass} pass @param {Where} where @param {number} by */
+/** The head `by` further on in its layer, round and round. @param {Pass} pass @param {Where} where @param {number} by */
 export function atHead(pass, where, by) {
-  const heads = lengthsOf(pass.stages.values()).head ?? 1;
+  const [heads] = pass.stages.get(stepAt(pass, where).attention).shape;
   return withHead(where, (where.cell.head + by + heads) % heads);
 }
 

@@ -2,10 +2,13 @@
 import type * as contract from "../../generated/contract";
 
 declare global {
-  type Where = contract.Where & { from: string };
-  type Selected = contract.Selected;
+  /** `kept` are the cells that the user picked in layers of other words, and `landed` the cell at which this layer was entered. */
+  type Where = Omit<contract.Where, "cell"> & { cell: Selected; from: string; kept?: Record<number, Selected>; landed?: Selected };
+  /** `layer` is the layer whose words it is of, where these differ. */
+  type Selected = contract.Selected & { layer?: number };
   type Step = contract.Step;
-  type Axis = contract.Axis;
+  /** `text` is which of the texts its words are of, where a pass has several. */
+  type Axis = contract.Axis & { text?: string };
   type Band = contract.Band;
   type Matrix = contract.Matrix;
   type Words = contract.Words;
@@ -16,8 +19,8 @@ declare global {
   type ContractDocument = contract.Document;
   /** When a story holds, and its template. */
   type StoryOf = contract.Story["stories"][number];
-  /** The position in another pass for one on a coordinate; null where there is none. */
-  type PositionOf = (coordinate: string, position: number) => number | null;
+  /** The position in another pass for one on an axis of a stage; null where there is none. */
+  type PositionOf = (stage: string, axis: Axis, position: number) => number | null;
 
   /** How many cells of the selected row, and how many rows, are shown. */
   interface Progress {
@@ -237,7 +240,8 @@ declare global {
   }
 
   /** A stage of a pass: its shape, how many numbers it has, and the flat places of those that were set by hand. */
-  interface Stage extends Omit<contract.Stage, "overridden"> {
+  interface Stage extends Omit<contract.Stage, "overridden" | "axes"> {
+    axes: Axis[];
     shape: number[];
     length: number;
     overridden: { size: number; has(place: number): boolean };
@@ -291,6 +295,11 @@ declare global {
     numbers(name: string): Float64Array;
     number(name: string, index: number[]): number | undefined;
     row(name: string, index: number[]): Float64Array;
+    wordsAt(step: string): Words;
+    layerAt(step: string): number;
+    carried(cell: Selected, layer: number): Selected;
+    canSelect(name: string, layer: number): boolean;
+    indexOfSame(name: string, index: number[], other: string): number[] | null;
     isChanged: boolean;
     isOverridden(name: string, index: number[]): boolean;
     isHidden(name: string, index: number[]): boolean;
@@ -321,6 +330,8 @@ declare global {
     colours: Colours;
     pair: (Pair & { look: Look }) | null;
     isWorksheet?: boolean;
+    /** Whether a question is open: what is set by hand, or wrong, may be its answer. */
+    isAsked?: boolean;
   }
 
   /** Another pass beside one, as pair.js makes it. */

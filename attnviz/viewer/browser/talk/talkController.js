@@ -4,7 +4,7 @@ import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
 import { button, h, makeListeners } from "../dom/element.js";
 import { spelledOut } from "../dom/link.js";
 import { makeTalkDock, makeTalkRequests, makeTalkUploads } from "./talkDock.js";
-import { thumbnailOf } from "../lesson/speakerWindow.js";
+import { headingOf, thumbnailOf } from "../lesson/speakerWindow.js";
 import { searchAt } from "../model/address.js";
 import { addressOf } from "../shell/history.js";
 
@@ -142,7 +142,10 @@ function makeController(site, templates) {
       const { search } = new URL(spelledOut(window.location.href, pass.document.link)),
         at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1),
         hasUploads = UPLOADED.test(decodeURIComponent(at));
-      talkDock.collect({ at, picture: thumbnailOf(pass, where) }, hasUploads ? tab : null);
+      talkDock.collect(
+        { at, picture: thumbnailOf(pass, where), title: headingOf(pass, where) },
+        hasUploads ? tab : null,
+      );
       return true;
     },
     // Sends a tab the uploads of the moment that it shows, if it lacks them. Resolves to whether it did.

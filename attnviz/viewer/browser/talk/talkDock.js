@@ -257,12 +257,12 @@ export function makeTalkDock(talkStore, requests, host) {
     standIn: drawer.standIn,
     open: () => drawer.open(),
     // Appends a scene with its thumbnail as a moment; `tab` is the tab with the uploads that it shows, if any.
-    async collect({ at, picture }, tab) {
+    async collect({ at, picture, title }, tab) {
       const n = talkStore.talk.moment.length;
       if (n >= MOST_MOMENTS) return refuse(FULL);
       try {
         const uploads = tab ? await requests.uploadsOfScene(tab, at) : [],
-          moment = uploads.length ? { at, uploads } : { at };
+          moment = { at, ...(title && { title }), ...(uploads.length && { uploads }) };
         if ((await requests.sizeOf([...talkStore.talk.moment, moment])) > MOST_CHARACTERS) return refuse(TOO_LARGE);
         talkStore.keepPicture(at, picture);
         talkStore.change(added(talkStore.talk, moment));

@@ -3,15 +3,17 @@ import { percent, short } from "../model/numeral.js";
 import { isMuted } from "../model/changes.js";
 import { headStatistics } from "../model/headStatistics.js";
 import { atCell, focusOf, headsAt, isFirst, isHeads, stepAt, stepsOf } from "../model/state.js";
+import { hasOneText, isOfNext, layerLabel } from "../model/words.js";
 import { button, h, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { fitHeads } from "../fit/fitHeads.js";
-import { makeTile } from "./headTile.js";
+import { makeTile, nameOf } from "./headTile.js";
 import { makeWorking } from "./headWorking.js";
 import { textWidth } from "./matrixGrid.js";
 import { drawLegend, legendOf } from "./picture.js";
 import { makeSlice, sharedLimit } from "./slice.js";
 
 const MOST_HEADS = 12, // of a layer; of more, those around the selected one
+  MOST_BESIDE = 6, // of layers with words of their own
   MOST_CELLS = 1600; // in tables; more are drawn on a canvas
 const ASKING = "Rows ask, columns are looked at. With each head, its mean attention to the ",
   SPREAD = ", and the spread of attention (100\u00a0%: even).",
@@ -77,7 +79,7 @@ export function makeAllHeads(tools, chosen = null) {
   });
   function draw() {
     const { pass, where, look } = shown,
-      { layers, words } = pass.document,
+      { layers } = pass.document,
       reached = headsAt(pass, where),
       names = layers.map(({ attention }) => attention),
       heads = Math.max(...names.map(name => pass.stages.get(name).shape[0])),
@@ -90,11 +92,11 @@ export function makeAllHeads(tools, chosen = null) {
     const slices = all.flatMap(each => each.slices),
       paint = { pass, look, limit: sharedLimit(slices, look), head: where.cell.head, colours: look.colours },
       paintOf = slice => ({ ...paint, isApart: look.pair?.isApart, ...(slice.side === "A" ? paintOfA(look) : {}) });
-    write(told, chosen ? "" : words.shared ? TOLD : TOLD_OF_TWO_SIDES);
+    write(told, chosen ? "" : layers.every(({ words }) => words.shared) ? TOLD : TOLD_OF_TWO_SIDES);
     redraw(note, noteOn(all, heads, first, where, tools));
     redraw(legend, drawLegend(legendOf(slices, look, paintOf), look.colours));
-    const isOneEach = heads === 1, // then the layers stand side by side
-      rows = isOneEach ? [names] : names.map(name => [name]),
+    const isOneRow = heads === 1 || (!hasOneText(pass.document) && all.length <= MOST_BESIDE), // the layers side by side
+      rows = isOneRow ? [names] : names.map(name => [name]),
       layout = layOut(all, rows.length, where.present);
     drawnIn = sizeText();
     box.style.setProperty("--across", String(layout.across));
@@ -103,7 +105,7 @@ export function makeAllHeads(tools, chosen = null) {
     box.classList.toggle("unwritten", !layout.written);
     box.classList.toggle("beside", layout.aside);
     for (const [nth, tile] of made.entries()) {
-      tile.update(all[nth], { layout, paintOf, isOfTwo: Boolean(pass.other), isOfRow: isOneEach });
+      tile.update(all[nth], { layout, paintOf, isOfTwo: Boolean(pass.other), isOfRow: isOneRow });
     }
     arrange(rows);
     working.update(pass, all, where.cell.query);
@@ -130,7 +132,7 @@ export function makeAllHeads(tools, chosen = null) {
       now = [...tiles.querySelectorAll(".tile")];
     if (wanted.length === now.length && wanted.every((each, nth) => each === now[nth])) return;
     const drawn = rows.map((names, nth) => [
-      ...(rows.length > 1 ? [h("h3", { class: "layer" }, `layer ${nth + 1}`)] : []),
+      ...(rows.length > 1 ? [h("h3", { class: "layer" }, layerLabel(shown.pass.document, nth + 1))] : []),
       h(
         "div",
         { class: "row" },
@@ -148,13 +150,13 @@ export function makeAllHeads(tools, chosen = null) {
       widest = axis =>
         Math.max(...all.flatMap(({ slices }) => slices.flatMap(axis)).map(each => textWidth(each, fontFamily))),
       taken = told.offsetHeight + note.offsetHeight + foot.offsetHeight,
-      own = all[0].slices;
+      longest = axis => Math.max(...all.flatMap(({ slices }) => slices.map(({ size }) => size[axis])));
     const counts = {
       heads: Math.ceil(all.length / layers),
       layers,
-      rows: Math.max(...own.map(({ size }) => size[0])),
-      columns: Math.max(...own.map(({ size }) => size[1])),
-      sides: own.length,
+      rows: longest(0),
+      columns: longest(1),
+      sides: all[0].slices.length,
       statistics: chosen ? 0 : all[0].statistics.length,
     };
     const widths = {
@@ -240,7 +242,9 @@ function contentOf({ pass, where, look }, name, head, reached) {
     isThere,
     slices: [...a, b],
     label: pass.stages.get(name).axes[0].labels[head],
-    layer: pass.document.layers.length > 1 ? pass.stepOf(name).layer : 0,
+    layer: pass.document.layers.length > 1 ? layerLabel(pass.document, pass.stepOf(name).layer) : "",
+    isAlone: isOnlyHead(pass, name),
+    isTitled: pass.document.layers.some(({ title }) => title),
     isMuted: isMuted(pass, name, head),
     isSent: statistics.every(({ isSent }) => isSent),
     isShown,
@@ -249,13 +253,17 @@ function contentOf({ pass, where, look }, name, head, reached) {
   };
 }
 
+// Whether the head is the only one of a layer that has a name.
+const isOnlyHead = ({ document: { layers }, stages }, name) =>
+  stages.get(name).shape[0] === 1 && layers.some(({ attention, title }) => attention === name && title);
+
 // The statistics of a head; without their values where these aren't shown, or weren't sent.
 function statisticsOf(pass, name, head, isShown) {
   const [, queries, keys] = pass.stages.get(name).shape,
     rows = Array.from({ length: queries }, (_, query) => pass.row(name, [head, query, 0])),
     isSent = rows.every(row => row.length === keys && !row.some(Number.isNaN)),
     isHidden = (query, key) => pass.isHidden(name, [head, query, key]),
-    all = headStatistics(rows, { isShared: pass.document.words.shared, isHidden });
+    all = headStatistics(rows, { isShared: pass.wordsAt(pass.stepOf(name).id).shared, isHidden });
   return all.map(each => ({ ...each, isSent, value: isShown && isSent ? each.value : null }));
 }
 
@@ -287,9 +295,12 @@ function noteOn(all, heads, first, where, tools) {
 function cellText({ pass, look }, { name, index }) {
   const { axes } = pass.stages.get(name),
     [head, query, key] = index.map((position, axis) => axes[axis].labels[position]),
-    layer = pass.document.layers.length > 1 ? `layer ${pass.stepOf(name).layer}, ` : "",
+    layer = pass.document.layers.length > 1 ? layerLabel(pass.document, pass.stepOf(name).layer) : "",
+    of = nameOf({ layer, label: head, isAlone: isOnlyHead(pass, name) }),
     value = look.pass.number(name, index);
-  if (value === undefined || !look.shown(name, index)) return `${layer}${head}: “${query}” and “${key}”`;
+  if (value === undefined || !look.shown(name, index)) return `${of}: “${query}” and “${key}”`;
   if (look.kind !== "numbers") return `${look.nameOf(name, index)} = ${short(value)}`;
-  return `${layer}${head}: ${pass.isHidden(name, index) ? `“${key}” is hidden from “${query}”` : `“${query}” gives “${key}” ${percent(value)}`}`;
+  if (pass.isHidden(name, index)) return `${of}: “${key}” is hidden from “${query}”`;
+  const isOfAfter = isOfNext(pass.wordsAt(pass.stepOf(name).id));
+  return `${of}: ${isOfAfter ? `after “${query}”, “${key}” gets` : `“${query}” gives “${key}”`} ${percent(value)}`;
 }

@@ -259,9 +259,9 @@ export function makeCollectValues(acts, withoutText, redrawAll) {
   const say = () => {
     const { collection, content } = shown,
       { part, first, kind, phases, rows, more, isPreview } = collection,
-      { unit } = content.pass.document.words,
+      { unit } = content.pass.wordsAt(content.where.step),
       offered = collection.isSumShown ? phases : phases.slice(0, phases.indexOf("stack"));
-    const ways = withoutText || content.where.present ? [] : drawWays({ ...first, isTraced: false }, acts),
+    const ways = withoutText || content.where.present ? [] : drawWays({ ...first, isTraced: false }, content, acts),
       ofBand = withoutText ? [] : [...drawRuns(runsOf(part, content.paint)), " "],
       left = more ? ` … ${more} more dimensions.` : "";
     redraw(caption, [...ofBand, h("span", {}, SENTENCES[phases[phase]](unit, kind) + left), ...ways]);

@@ -115,12 +115,12 @@ function together(others, columns, valueAt) {
 const stripsOf = ({ cells, band }) =>
   upTo(cells.size[0]).map(row => ({ cells, row, name: isOfHeads(cells.rows) ? cells.rows.labels[row] : band.label }));
 
-function partsOfHeads({ pass, look, slots }, ofStep, most) {
+function partsOfHeads({ pass, where, look, slots }, ofStep, most) {
   const [parts, bias, output] = ["contributions", "b_o", "output"].map(name =>
     ofStep.find(each => baseOf(each) === name && !each.left),
   );
   if (!parts?.isThere || !output || !isOfHeads(parts.cells.rows)) return null;
-  if (pass.document.words.query.length > LONG && parts.cells.size[0] > MOST_ROWS.beside) return null; // no space
+  if (pass.wordsAt(where.step).query.length > LONG && parts.cells.size[0] > MOST_ROWS.beside) return null; // no space
   const beside = slots.filter(each => each !== parts && each !== bias && each !== output),
     made = outputOf(pass, look, output, {
       first: parts,

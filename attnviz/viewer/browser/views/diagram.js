@@ -18,7 +18,7 @@ export function depthsOf(stages, arrows) {
 }
 
 // The map with one layer open and each other folded into one step, whose `opens` is the name of the layer that begins with it.
-export function folded({ columns, arrows }, open, standsFor) {
+export function folded({ columns, arrows }, open, standsFor, nameOf) {
   const replacements = new Map(),
     steps = [];
   for (const column of columns) {
@@ -44,9 +44,6 @@ export function inRows(columns) {
   }
   return rows;
 }
-
-// The name of a layer; "" where a pass has but one.
-export const nameOf = layer => (layer ? `Layer ${layer}` : "");
 
 const SHADES = 128; // of the scale, on either side of zero
 const MUTED = 0.12; // how much of its colour a number keeps that is off the path
@@ -269,8 +266,8 @@ export function makeDiagram(box, draw) {
     return { element: draw.step(column, h("span", { class: "depths" }, drawn)), thumbs: inColumns.flat() };
   };
   // Lays out rows of columns of the map; steps that stay the same stay where they are. Returns whether any is new.
-  const build = (columns, arrowsOfMap) => {
-    const next = JSON.stringify([columns, arrowsOfMap]);
+  const build = (columns, arrowsOfMap, names = /** @type {string[]} */ ([])) => {
+    const next = JSON.stringify([columns, arrowsOfMap, names]);
     if (next === built) return false;
     built = next;
     pairs = arrowsOfMap;
@@ -293,7 +290,7 @@ export function makeDiagram(box, draw) {
       const box = rows.children[nth];
       const steps = row.map(step => step.element);
       setChildren(box, steps);
-      if (columns.length > 1) box.dataset.layer = nameOf(nth + 1);
+      if (columns.length > 1) box.dataset.layer = names[nth];
       else delete box.dataset.layer;
     }
     thumbs = stepsInRows.flat().flatMap(step => step.thumbs);

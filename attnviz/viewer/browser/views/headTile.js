@@ -38,6 +38,7 @@ export function makeTile({ name, head, sizes, isDrawn }, acts, { choose, open, i
         offer = isQuiet ? "Choose" : "Enlarge";
       element.setAttribute("aria-label", isQuiet ? nameOf(content) : sentenceOn(content, habit));
       write(label, isOfRow ? nameOf(content) : content.label);
+      heading.classList.toggle("of-title", isOfRow && content.isTitled);
       heading.title = offer;
       heading.setAttribute("aria-label", `${offer} ${nameOf(content)}`);
       write(kind, [content.isMuted && "muted", habit && seenAs(habit)].filter(Boolean).join(", "));
@@ -87,7 +88,8 @@ export function makeTile({ name, head, sizes, isDrawn }, acts, { choose, open, i
     mark({ pass, where, look }, cell, opened) {
       for (const [nth, slice] of slices.entries()) {
         const isOfA = slice.side === "A",
-          index = isOfA ? look.pair.toA(cell.name, cell.index) : cell.index,
+          indexInB = pass.indexOfSame(cell.name, cell.index, name),
+          index = isOfA ? indexInB && look.pair.toA(name, indexInB) : indexInB,
           isHere = cell.name === name && cell.index[0] === head,
           isIn = index && index[1] < slice.size[0] && index[2] < slice.size[1],
           sources = opened && opened.name === name && opened.head === head && !isOfA ? opened.cells : [],
@@ -112,8 +114,8 @@ const seenAs = ({ name }) => (name === "spread" ? "almost evenly" : `mostly ${ST
 // In as little room as there is below a head.
 const shareText = value => (value === null ? "–" : percent(value).replace("under ", "<").replace("over ", ">"));
 
-// With its layer where there are several.
-export const nameOf = ({ label, layer }) => (layer ? `layer ${layer}, ${label}` : label);
+// With its layer where there are several; the only head of a layer that has a name goes by that.
+export const nameOf = ({ label, layer, isAlone }) => (isAlone ? layer : layer ? `${layer}, ${label}` : label);
 
 function sentenceOn(content, habit) {
   const { isThere, isSent, isMuted, statistics } = content,

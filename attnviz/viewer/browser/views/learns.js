@@ -2,14 +2,16 @@
 // played and dragged without the server; once it rests at a checkpoint, the rest of the page follows.
 import { grouped, percent } from "../model/numeral.js";
 import { isFirst } from "../model/state.js";
+import { columnsOf, hasTwoRows, textsAt, textsOf, verdictOf } from "../model/twoTexts.js";
 import { button, h, makePopover, memoLast, redraw, write } from "../dom/element.js";
 import { MOTION_MS, between, isCalm, makeMotion } from "../dom/motion.js";
 import { makeAttentionBand } from "./attentionBand.js";
-import { afterText, makeMeasures } from "./measures.js";
+import { afterText, makeMeasures, measuredAt } from "./measures.js";
 import { makeTrainingCourse } from "./trainingCourse.js";
 
 const REST_MS = 60,
-  LOOK_MS = 560; // how long Play rests at a checkpoint, and at one worth a look
+  LOOK_MS = 560, // how long Play rests at a checkpoint, and at one worth a look
+  READ_MS = 1500; // and where another translation is to be read
 const DRAG_MS = 60; // in which it follows the pointer
 const COLUMN_BELOW = 600; // pixels: there the words stand in a column
 const LUCK = 1.5; // a right answer is luck below so many times the probability of a blind guess
@@ -41,6 +43,12 @@ export function looksOf(rows, head) {
   return looks;
 }
 
+/** The checkpoints that write another translation than the one before. @param {import("../../generated/contract").Translation[]} translations */
+export const turnsOf = translations =>
+  new Set(
+    [...translations.keys()].filter(n => n > 0 && String(translations[n].words) !== String(translations[n - 1].words)),
+  );
+
 /** What is read at a checkpoint: the answer, its probability and the right answer's, and the word that most is taken from.
  * @param {import("../../generated/contract").Learning} learning @param {string[]} words */
 export function readAt({ asking, rows, answers, shares, right, rightShares }, head, place, words) {
@@ -64,8 +72,8 @@ export function saidOf({ asking, answer, share, right, rightShare, most }, when,
   return `${sure} “${asking}” takes most from “${most}”${nLayers > 1 ? ` in layer ${nLayers}` : ""}.`;
 }
 
-/** @returns {View & {isLarge: boolean, isRunning: boolean}} */
-export function makeLearns(tools) {
+/** `thread` shows translations, where a model makes some. @returns {View & {isLarge: boolean, isRunning: boolean}} */
+export function makeLearns(tools, thread) {
   const band = makeAttentionBand({
       pick: query => tools.go({ cell: { ...shown.where.cell, query }, trail: [] }),
       inspect: key => tools.inspect(attention(), shown.pass.indexAt(attention(), { ...shown.where.cell, key })),
@@ -95,7 +103,8 @@ export function makeLearns(tools) {
     bar = h("span"),
     said = h("p", { class: "digits" }),
     note = h("p", { class: "note", hidden: true }),
-    label = h("p", { class: "after" });
+    label = h("p", { class: "after" }),
+    verdict = h("p", { class: "verdict-of digits" });
   panel.append(measures.element);
   const box = h(
     "section",
@@ -112,6 +121,7 @@ export function makeLearns(tools) {
       h("p", { class: "acts" }, about, flip),
     ),
     label,
+    verdict,
     course.element,
     play,
     panel,
@@ -119,6 +129,7 @@ export function makeLearns(tools) {
   let shown = /** @type {any} */ (null),
     training = /** @type {any} */ (null),
     isLarge = false,
+    isFilm = false, // of translations, which the thread shows
     place = 0, // of the checkpoint that it is at, or moves to
     wanted = null, // the checkpoint that the server was asked for
     isPlaying = false,
@@ -163,6 +174,7 @@ export function makeLearns(tools) {
     element: box,
     draw(moment) {
       course.draw(moment.place);
+      if (isFilm) thread.film(isAtPass() ? null : training.translations, moment.place);
       if (!moment.weights) return;
       band.draw(moment.weights);
       bar.style.transform = `scaleX(${moment.share.toFixed(4)})`;
@@ -170,12 +182,31 @@ export function makeLearns(tools) {
     print(moment) {
       const now = Math.round(moment.place);
       write(label, afterText(training, now));
-      course.print(now, isLarge && !isAnswerHidden() ? training.learning.answers[now] : "");
+      course.print(
+        now,
+        isFilm
+          ? training.translations[now].words.join(" ")
+          : isLarge && !isAnswerHidden()
+            ? training.learning.answers[now]
+            : "",
+      );
+      write(verdict, isFilm ? filmText(now) : "");
       if (!moment.weights) return;
       band.print(moment.weights);
       printAnswer(now);
     },
   });
+  // At rest at the checkpoint of the pass, which has its own translation, and is asked about.
+  const isAtPass = () => !isPlaying && !isDragged && !motion.isMoving && place === training.at;
+  const filmText = now => {
+    const { right } = training.translations[now],
+      [, accuracy] = measuredAt(training, now),
+      { pass, where, look } = shown,
+      most = columnsOf(textsOf(pass, where, look), training.translations).length, // as the thread shows
+      texts = textsAt(training.translations, pass.document.words.key, now, most),
+      when = afterText(training, now).replace(/^./, letter => letter.toUpperCase());
+    return `${when}: ${right.length ? `${verdictOf(texts)}. ` : ""}Of ${grouped(training.heldOut)} new sentences ${percent(accuracy)} right.`;
+  };
   const askedPosition = () =>
     shown.pass.document.model.read === "last" ? training.learning.asking : shown.where.cell.query;
   const answerIndex = now => [
@@ -238,7 +269,7 @@ export function makeLearns(tools) {
   }
   function start() {
     begin();
-    const looks = looksOf(training.learning.rows, head()).add(last());
+    const looks = (isFilm ? turnsOf(training.translations) : looksOf(training.learning.rows, head())).add(last());
     const next = () => {
       if (place === last()) {
         stop();
@@ -246,7 +277,7 @@ export function makeLearns(tools) {
       }
       const isLook = looks.has(place + 1),
         rest = () => {
-          timer = window.setTimeout(next, isLook || isCalm() ? LOOK_MS : REST_MS);
+          timer = window.setTimeout(next, isLook ? (isFilm ? READ_MS : LOOK_MS) : isCalm() ? LOOK_MS : REST_MS);
         };
       goTo(place + 1, { ms: MOTION_MS, isQuiet: !isLook, after: rest });
     };
@@ -255,7 +286,7 @@ export function makeLearns(tools) {
     if (place < last()) return next();
     place = 0;
     motion.set(momentAt(0));
-    timer = window.setTimeout(next, LOOK_MS);
+    timer = window.setTimeout(next, isFilm ? READ_MS : LOOK_MS);
   }
   function showPlay() {
     box.classList.toggle("running", isPlaying); // then it stays on a slide
@@ -264,8 +295,8 @@ export function makeLearns(tools) {
   }
   const canShow = () => shown.look.shown(attention(), shown.pass.indexAt(attention(), shown.where.cell));
   // Each returns something else once it is laid out anew. The band has the space that the course leaves.
-  const layCourse = memoLast(([, hasPlay, hasCurves]) => {
-    course.lay(training, hasPlay, hasCurves);
+  const layCourse = memoLast(([, hasPlay, hasCurves, isAlone]) => {
+    course.lay(training, hasPlay, hasCurves, isAlone);
     return {};
   });
   const layBand = memoLast(([width]) => {
@@ -282,11 +313,17 @@ export function makeLearns(tools) {
       before = laid,
       width = box.clientWidth,
       hasCurves = isLarge && !pass.document.next; // the bars have their space
-    const nowCourse = layCourse([width, isLarge, hasCurves, training.curve, ...of]),
+    const nowCourse = layCourse([width, isLarge || isFilm, hasCurves, isFilm, training.curve, ...of]),
       { clientWidth, clientHeight } = band.element,
       words = [pass.document.words.query, where.cell.query];
     laid = [nowCourse, isLarge && layBand([width, clientWidth, clientHeight, words, ...of])];
-    const now = JSON.stringify([momentAt(place), isLarge && isAnswerHidden(), training.at, training.learning?.answers]);
+    const now = JSON.stringify([
+      momentAt(place),
+      isLarge && isAnswerHidden(),
+      training.at,
+      training.learning?.answers,
+      isFilm && training.translations,
+    ]);
     if (laid.some((each, nth) => each !== before[nth])) motion.set(momentAt(place));
     else if (now !== drawn && !isPlaying && !isDragged && !motion.isMoving) goTo(place, {});
     drawn = now;
@@ -311,16 +348,21 @@ export function makeLearns(tools) {
       if (!now) {
         stop();
         training = null;
-        isLarge = false;
+        isLarge = isFilm = false;
+        thread.film(null);
         return;
       }
-      const { learning } = now,
-        wasLarge = isLarge;
-      isLarge = isFirst(pass, where) && !pass.other && learning !== null && canShow();
-      if (wasLarge && !isLarge && isPlaying) pause();
-      box.hidden = !isLarge && Boolean(tools.alone);
-      box.classList.toggle("large", isLarge);
-      box.classList.toggle("of-bars", Boolean(pass.document.next));
+      const { learning, translations } = now,
+        wasLarge = isLarge || isFilm,
+        mayBeLarge = isFirst(pass, where) && !pass.other && canShow();
+      isLarge = mayBeLarge && learning !== null;
+      isFilm = mayBeLarge && hasTwoRows(pass, where) && translations.length > 0;
+      if (wasLarge && !isLarge && !isFilm && isPlaying) pause();
+      if (!isFilm) thread.film(null);
+      box.hidden = !isLarge && !isFilm && Boolean(tools.alone);
+      box.classList.toggle("large", isLarge || isFilm);
+      box.classList.toggle("of-rows", isFilm);
+      box.classList.toggle("of-bars", Boolean(pass.document.next) && !isFilm);
       measures.update(pass, where, look);
       showPlay();
       if (!isLarge || !learning) return;

@@ -3,6 +3,7 @@ import { isHeaded } from "../model/axes.js";
 import { destinationOf } from "../model/present.js";
 import { countedPosition, nextRequest } from "../model/route.js";
 import { isFirst, slotsOf, stepAt, withHead } from "../model/state.js";
+import { nameInBlock, shortLayerName } from "../model/words.js";
 import { afterFrame, button, h, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { folded, makeDiagram, makeThumb } from "./diagram.js";
 
@@ -150,7 +151,7 @@ export function makeMap(tools) {
       h(
         "button",
         { class: "step", type: "button", "data-step": step, onclick: () => tools.go({ step, reveal: null }) },
-        opens && h("span", { class: "opens", "aria-hidden": "true" }, opens), // the name of the open layer, upright
+        opens && h("span", { class: opens.includes("→") ? "opens in-lines" : "opens", "aria-hidden": "true" }, opens), // the name of the open layer, upright
         depths,
         h("span", { class: "title" }, title),
       ),
@@ -163,7 +164,9 @@ export function makeMap(tools) {
     const { pass, where, colours } = shown,
       { map, steps } = pass.document,
       attentionOf = layer => steps.find(step => step.layer === layer).attention,
-      { columns, arrows } = folded(map, stepAt(pass, where).layer, attentionOf),
+      { columns, arrows } = folded(map, stepAt(pass, where).layer, attentionOf, layer =>
+        shortLayerName(pass.document, layer),
+      ),
       hadFocus = box.querySelector(":focus") !== null,
       isOther = diagram.build([columns], arrows),
       isLayered = columns.some(({ layer }) => layer > 0) || columns.length > MANY;
@@ -171,6 +174,8 @@ export function makeMap(tools) {
     for (const button of diagram.steps()) {
       if (button.dataset.step === where.step) button.setAttribute("aria-current", "step");
       else button.removeAttribute("aria-current");
+      const { layer } = columns.find(({ step }) => step === button.dataset.step);
+      button.title = pass.document.layers[layer - 1]?.title ? nameInBlock(pass.document, layer) : "";
     }
     if (isOther || drawn?.pass !== pass) showDistances(diagram.steps(), columns, pass.document);
     const current = diagram.rows.querySelector("[aria-current]");

@@ -1,6 +1,7 @@
 // Model answers: the model's prediction at each word where it was trained to answer. A click leads to how it was computed.
 import { PERCENTS, percent } from "../model/numeral.js";
 import { ties } from "../model/story.js";
+import { haveSameQueries } from "../model/words.js";
 import { button, h, redraw, roomy } from "../dom/element.js";
 
 const VERDICTS = {
@@ -63,11 +64,11 @@ export function makeAnswers({ pick, visit, wantFlips }, words) {
     line = h("div", {}, words, box);
   return {
     element: line,
-    update(pass, _where, look) {
-      const { model } = pass.document;
-      box.hidden = !model;
+    update(pass, where, look) {
+      const { model, words } = pass.document;
+      box.hidden = !model || !haveSameQueries(pass.wordsAt(where.step), words); // they stand at words of the last layer
       line.className = `spoken ${model?.read ?? ""}`;
-      line.style.setProperty("--words", pass.document.words.query.length);
+      line.style.setProperty("--words", pass.wordsAt(where.step).query.length);
       if (!model) return redraw(box, []);
       const { labels, befores } = roomIn(pass);
       line.style.setProperty("--label", String(Math.max(...labels.map(({ length }) => length))));

@@ -2,6 +2,7 @@
 import { pairOf } from "../model/looks.js";
 import { percent } from "../model/numeral.js";
 import { isFirst } from "../model/state.js";
+import { hasOneText } from "../model/words.js";
 import { button, choice, h, makePopover, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 
 // Puts names into a box: Tab leads to one of them, arrow keys to the others.
@@ -234,7 +235,7 @@ export function makeNextLetter(tools) {
     update(pass, where) {
       const { next } = pass.document,
         isOther = shown?.pass.document !== pass.document;
-      box.hidden = !next || !isFirst(pass, where);
+      box.hidden = !next || !isFirst(pass, where) || !hasOneText(pass.document); // rows of two texts have what comes next
       if (!next || box.hidden) return halt();
       shown = { pass, where };
       if (isOther && timer !== null) {

@@ -182,7 +182,8 @@ export function drawWriters(pass, { name, index: [last, answer] }, isShown, { pi
       target = /** @type {Cell} */ (pass.read(cell)),
       link = linkToCell(label, target, point, () => pick(target.name, target.index));
     link.type = "button";
-    return drawBar([link, keyOf(pass, parts.byKey, heads.indexOf(writer), answer)], partOf(writer), most);
+    const { key } = pass.wordsAt(pass.stepOf(target.name).id);
+    return drawBar([link, keyOf(key, parts.byKey, heads.indexOf(writer), answer)], partOf(writer), most);
   });
   const rest = others.reduce((sum, writer) => sum + partOf(writer), 0),
     logit = digits(Number(pass.number("logits", [last, answer])));
@@ -196,13 +197,13 @@ export function drawWriters(pass, { name, index: [last, answer] }, isShown, { pi
   ];
 }
 
-/** The key from which a head adds most, and how much; "" for what is no head. @param {Pass} pass */
-function keyOf(pass, byKey, head, answer) {
+/** The key from which a head adds most, and how much; "" for what is no head. @param {string[]} words */
+function keyOf(words, byKey, head, answer) {
   if (head < 0 || !byKey) return "";
   const { places } = byKey,
     width = places[0].length,
     values = numbersOf(byKey.values, places.length * width);
-  return ` (from “${pass.document.words.key[places[head][answer]]}” ${digits(values[head * width + answer])})`;
+  return ` (from “${words[places[head][answer]]}” ${digits(values[head * width + answer])})`;
 }
 
 const drawBar = (label, value, most) =>

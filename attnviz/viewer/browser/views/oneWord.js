@@ -30,8 +30,8 @@ function makeWholeSentence(choose) {
       box.hidden = true;
     },
     // `columns` are the words that have a column.
-    show({ pass, where: { cell }, look, attention }, columns) {
-      const { key: texts, unit, shared } = pass.document.words,
+    show({ pass, where: { cell, step }, look, attention }, columns) {
+      const { key: texts, unit, shared } = pass.wordsAt(step),
         act = shared ? "lets it ask" : "selects it",
         stage = pass.stages.get(attention);
       box.hidden = false;
@@ -92,7 +92,7 @@ const makeActs = (tools, now) => ({
   // In self-attention a click selects a word as the query, with Shift as the key, as in the line of words.
   select: (axis, position, isShifted) => {
     const { pass, where } = now(),
-      role = axis === "key" && pass.document.words.shared && !isShifted ? "query" : axis;
+      role = axis === "key" && pass.wordsAt(where.step).shared && !isShifted ? "query" : axis;
     tools.go({ cell: { ...where.cell, [role]: position }, trail: [] });
   },
   // Shows the layer before for the word that a key or value comes from.
@@ -100,7 +100,7 @@ const makeActs = (tools, now) => ({
     const { pass, where } = now(),
       steps = pass.document.steps.filter(({ page, bands }) => page === `words-${layer}` && bands.length),
       { id: step } = steps[steps.length - 1];
-    tools.go({ step, reveal: null, cell: { ...where.cell, query: where.cell.key }, trail: [] });
+    tools.go({ step, reveal: null, cell: { ...pass.carried(where.cell, layer), query: where.cell.key }, trail: [] });
   },
   trace: from => {
     const { pass, where } = now(),
@@ -181,6 +181,8 @@ export function makeOneWord(tools, withoutText = false) {
         height = isNarrowPage() ? null : Math.round((extent.clientHeight - taken) * shareOf(parts));
       drawCollection(collection, content, frame, height);
       drawTable(content, frame, parts, taken + (collection ? heightOf(collecting.element) : 0));
+      // In a talk nobody scrolls: the text above goes (talk.css), up to the next step.
+      if (frame.least && box.scrollHeight > box.clientHeight + 1) box.classList.add("over");
     }
   };
   // The picture of what is collected, which takes space from the table.
@@ -207,7 +209,7 @@ export function makeOneWord(tools, withoutText = false) {
     table.element.hidden = !parts.length; // the picture shows all
     if (!parts.length) return;
     const { pass, where, source, paint } = content,
-      word = pass.document.words.query[where.cell.query],
+      word = pass.wordsAt(where.step).query[where.cell.query],
       about = stepAt(pass, where).page.startsWith("words") ? "its attention" : "what it becomes",
       focus = focusOf(pass, where);
     table.element.hidden = Boolean(content.isAlone);
@@ -251,9 +253,12 @@ export function makeOneWord(tools, withoutText = false) {
     element: box,
     update(pass, where, look) {
       box.hidden = !isSheet(pass, where);
-      if (String(shown?.pass.document.words.key) !== String(pass.document.words.key)) chosenWords = [];
+      if (String(shown?.pass.wordsAt(shown.where.step).key) !== String(pass.wordsAt(where.step).key)) chosenWords = [];
       const { step, present } = shown?.where ?? {};
-      if (box.hidden || step !== where.step || present !== where.present) extent = null; // the step's text has other lines
+      if (box.hidden || step !== where.step || present !== where.present) {
+        extent = null; // the step's text has other lines
+        box.classList.remove("over");
+      }
       if (box.hidden) {
         collecting.hide();
         return;

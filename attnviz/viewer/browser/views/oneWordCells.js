@@ -1,6 +1,7 @@
 // What stands in the cells and sentences of the One word view, on a wide screen and on a phone.
 import { noteOn, setInSlot } from "../model/changes.js";
 import { digits, fraction, short } from "../model/numeral.js";
+import { layerOfKeys, shortLayerName } from "../model/words.js";
 import { background, css, textOn } from "../dom/colour.js";
 import { button, h } from "../dom/element.js";
 import { drawRuns, runsAt } from "../dom/runs.js";
@@ -153,7 +154,7 @@ export function drawWords(part, paint, acts) {
   const fold = drawFold(part, acts);
   if (part.side !== undefined) return [drawComparison(part), ...fold];
   if (showsProducts(part) && !titleOf(part, paint)) return [drawProducts(part, paint), ...fold];
-  return [drawSentence(part, paint), ...drawWays(part, acts), ...fold];
+  return [drawSentence(part, paint), ...drawWays(part, paint, acts), ...fold];
 }
 
 // The sentence above the table in a talk: the lit band's.
@@ -204,11 +205,12 @@ function drawComparison({ cells: { stage }, band: { array, label }, side, note, 
 }
 
 // The buttons from a step's first band to the source of its numbers, and back.
-export function drawWays({ isTraced, step: { sources, layer, bands }, band }, acts) {
+export function drawWays({ isTraced, step: { sources, layer, bands }, band }, { pass }, acts) {
   if (!sources.length || !(isTraced ? band.left : band === bands[0])) return [];
   const way = (name, act) => button(name, act, "link"),
     toSources = () => ["from: ", ...sources.map(({ name }) => way(name, () => acts.trace(name)))],
-    before = layer > 1 && band.left ? [way(`layer ${layer - 1}`, () => acts.follow(layer - 1))] : [];
+    of = band.left ? layerOfKeys(pass.document, layer) : 0,
+    before = of ? [way(shortLayerName(pass.document, of).replace("Layer", "layer"), () => acts.follow(of))] : [];
   const ways = isTraced ? [way("back to the sheet", () => acts.trace(""))] : toSources();
   return [h("p", { class: "ways" }, ...ways, ...before)];
 }

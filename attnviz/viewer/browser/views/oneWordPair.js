@@ -1,5 +1,5 @@
 // What the One word view shows of one pass, or of two and how they differ, as data.
-import { areApart } from "../model/looks.js";
+import { areApart, placesAlong } from "../model/looks.js";
 import { hasWords } from "../model/axes.js";
 import { digits } from "../model/numeral.js";
 import { isSheet, sourceAt, sourceBands, visibleRows, stepAt } from "../model/state.js";
@@ -162,17 +162,16 @@ function namesOf(a, b) {
 }
 
 function hasColumnsInA(pass, { cells, columns }) {
-  const inA = pass.document.other.places[cells.columns.coordinates[0][0]];
-  return columns.some(position => inA[position] !== null);
+  const inA = placesAlong(pass.document.other.places, cells.name, cells.columns);
+  return !inA || columns.some(position => inA[position] !== null);
 }
 
 // A part of A with its words in the columns of B's part, and the same rows and positions, where there are as many.
 function alignedWith(pass, a, b) {
-  const [role] = b.cells.columns.coordinates[0] ?? [],
-    positions = pass.document.other.places[role],
+  const positions = placesAlong(pass.document.other.places, b.cells.name, b.cells.columns),
     isAsLong = axis => a.cells.size[axis] === b.cells.size[axis];
   const sameColumns = isAsLong(1) ? b.columns : a.columns,
-    columns = hasWords(b.cells.columns) ? b.columns.map(column => positions[column]) : sameColumns,
+    columns = positions ? b.columns.map(column => positions[column]) : sameColumns,
     all = Array.from({ length: a.cells.size[1] }, (_, position) => position);
   return {
     ...a,

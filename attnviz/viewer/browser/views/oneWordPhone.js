@@ -105,7 +105,7 @@ function drawGroups(parts, view) {
     ...drawn.flatMap(group =>
       group.isList ? drawList(group.parts, group === groups[0], view) : drawVectors(group.parts[0], parts, view),
     ),
-    ...(compared?.isThere && !view.paint.withoutText ? drawWays(compared, view.acts) : []),
+    ...(compared?.isThere && !view.paint.withoutText ? drawWays(compared, view.paint, view.acts) : []),
   ];
 }
 
@@ -219,8 +219,9 @@ function drawWords(parts, isFirst, view) {
   });
   if (strip) rows.unshift(drawQuery(strip, shown.length, paint));
   else if (parts[0].rest.length) rows.push(drawRest(shown, paint));
-  const label = `${pass.document.words.query[where.cell.query]}: its ${axis.title}`,
-    lines = { head: [drawHead(shown, strip, axis, pass.document.words)], rows, foot: drawFoot(shown, view) };
+  const words = pass.wordsAt(where.step),
+    label = `${words.query[where.cell.query]}: its ${axis.title}`,
+    lines = { head: [drawHead(shown, strip, axis, words)], rows, foot: drawFoot(shown, view) };
   const note = strip ? cacheNoteAt(pass, where) : null;
   return h(
     "section",
@@ -234,7 +235,7 @@ function drawWords(parts, isFirst, view) {
 
 // Whose row it is, and how another word asks.
 function drawAsker({ pass, where, look, withoutText }) {
-  const { query, shared, unit } = pass.document.words,
+  const { query, shared, unit } = pass.wordsAt(where.step),
     hint = shared && !withoutText ? `Tap a ${unit} to let it ask.` : "",
     paired = look.pair?.isThere ? "Where they differ: A above, B below." : "";
   const word = h("strong", { class: "q" }, `“${query[where.cell.query]}”`),
@@ -258,8 +259,8 @@ function drawHead(parts, strip, axis, { unit }) {
 }
 
 // A word of the sentence asks when it is tapped; another is selected.
-function drawWord(axis, position, { pass, where: { cell } }, acts) {
-  const isOneSentence = axis.name === "key" && pass.document.words.shared,
+function drawWord(axis, position, { pass, where: { cell, step } }, acts) {
+  const isOneSentence = axis.name === "key" && pass.wordsAt(step).shared,
     asks = isOneSentence && cell.query === position,
     isChosen = cell[axis.name] === position;
   const act = button(axis.labels[position], () => acts.select(axis.name, position, false), "stop");

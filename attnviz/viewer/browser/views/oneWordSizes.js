@@ -202,7 +202,8 @@ function digitWidthIn(family) {
 
 const WORDS_ON_PHONE = 16, // words that have a row
   MOST_ANSWERS = 11, // columns of them in a talk
-  ANSWERS_ON_PHONE = 8; // rows of them beside a text
+  ANSWERS_ON_PHONE = 8, // rows of them beside a text
+  ALL_ANSWERS = 40; // which are all there on a page; of more, as of a language's words, those that fit
 
 // The frame of some content, with the smallest letters of a talk, 0 in none; `extent` is {clientWidth, clientHeight} of its box.
 export function frameOf(box, extent, { where, slots, other, all, paint }) {
@@ -217,7 +218,11 @@ export function frameOf(box, extent, { where, slots, other, all, paint }) {
 // The parts, of partsOf(space), that fit a frame; above() returns the pixels that are taken.
 export function fittingParts({ pass, slots }, frame, { partsOf, above }) {
   const { extent, least, isPaper, isPhone, withoutText } = frame;
-  if (isPhone) return partsOf({ ...amplyFor(WORDS_ON_PHONE), ...(withoutText ? { answers: ANSWERS_ON_PHONE } : {}) });
+  const isOfMany = answersIn(slots) > ALL_ANSWERS;
+  if (isPhone) {
+    const few = withoutText || isOfMany ? { answers: ANSWERS_ON_PHONE } : {};
+    return partsOf({ ...amplyFor(WORDS_ON_PHONE), ...few });
+  }
   const ample = ampleRoom(pass, slots, frame);
   const isFitting = rows => {
     const parts = partsOf({ ...ample, rows }),
@@ -229,14 +234,17 @@ export function fittingParts({ pass, slots }, frame, { partsOf, above }) {
   return partsOf({ ...ample, rows: largestThatFits(2, ROWS_ALONE, isFitting, 1) }); // one row, and one of the others, at least
 }
 
+const answersIn = slots => slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0;
+
 // For how many columns there is room, and rows: in a talk for as many as have large letters.
 function ampleRoom(pass, slots, { extent, letters, least, isPaper, withoutText }) {
   const others = Math.max(1, ...slots.map(({ rightColumns }) => rightColumns.length)),
-    answers = slots.find(({ cells }) => cells.columns.name === "answer")?.cells.size[1] ?? 0;
+    answers = answersIn(slots);
   const roomFor = (words, sizes) =>
     roomForColumns(extent, { others: 1, letters, least, isPaper, withoutText, words, ...sizes });
-  const ample = amplyFor(roomFor(pass.document.words.key.length, { others }));
-  if (!least && !withoutText) return ample;
+  const { size } = slots.find(({ cells }) => cells.columns.name === "key")?.cells ?? {},
+    ample = amplyFor(roomFor(size?.[1] ?? pass.document.words.key.length, { others }));
+  if (!least && !withoutText) return answers > ALL_ANSWERS ? { ...ample, answers: roomFor(answers) } : ample;
   const places = least ? roomFor(ample.places, { letters: { ...letters, names: 2 } }) : ample.places;
   return { ...ample, answers: roomFor(answers, { most: MOST_ANSWERS }), places };
 }

@@ -40,14 +40,14 @@ function makeHeader(part, { partIndex, isFirst, width }, acts) {
     isHeader: true,
     cells: () => (isSelectable ? names.map(name => name.firstChild) : []),
     mark: () => {},
-    update(part, { pass, where: { cell, present }, withoutText }) {
+    update(part, { pass, where: { cell, present, step }, withoutText }) {
       const hasSentences = !present && !withoutText;
       if (isFirst) {
         write(head, hasSentences ? FIRST_COLUMN : "");
         corner.role = hasSentences ? "columnheader" : null;
       }
       const { columns: axis } = part.cells,
-        isOneSentence = axis.name === "key" && pass.document.words.shared;
+        isOneSentence = axis.name === "key" && pass.wordsAt(step).shared;
       if (missing) write(about, present ? `${missing} more` : `the largest; ${missing} more`);
       else if (part.left) write(about, part.left.stage.one); // over its column
       columns = part.columns;

@@ -1,6 +1,7 @@
 // Two passes, A and B: the settings in which they differ, where they first differ, and by how much.
-import { pairOf } from "../model/looks.js";
+import { pairOf, placesAlong } from "../model/looks.js";
 import { COMPARISONS } from "../model/state.js";
+import { hasTwoRows } from "../model/twoTexts.js";
 import { button, choice, h, memoLast, middlesOf, redraw, scaleOf, svgElement, write } from "../dom/element.js";
 
 // The sentences of A and B, with a line from each word to the same one, where these are not in the same order.
@@ -26,18 +27,23 @@ function makeJoinedSentences() {
     lines.setAttribute("width", String(width));
     lines.replaceChildren(...drawn);
   };
-  new ResizeObserver(() => {
+  const observer = new ResizeObserver(() => {
     if (positionsInA && !box.hidden) draw();
-  }).observe(box);
+  });
+  for (const each of [box, ...rows]) observer.observe(each); // words become wider once their font has come
   return {
     element: box,
-    update(pass) {
-      const positions = pass.document.other.places.query ?? [],
-        isSameLength = pass.other.document.words.query.length === positions.length;
-      box.hidden = isSameLength && positions.every((position, at) => position === at);
+    update(pass, where) {
+      const { step } = where;
+      const sentences = [pass.other, pass].map(each => each.wordsAt(step).query),
+        { attention } = pass.document.steps.find(({ id }) => id === step),
+        [, queries] = pass.stages.get(attention).axes,
+        positions = placesAlong(pass.document.other.places, attention, queries) ?? [],
+        isSameLength = sentences[0].length === positions.length;
+      box.hidden = hasTwoRows(pass, where) || (isSameLength && positions.every((position, at) => position === at));
       positionsInA = box.hidden ? null : positions;
       if (box.hidden) return;
-      write([pass.other, pass].map(each => each.document.words.query));
+      write(sentences);
       draw();
     },
   };
@@ -91,22 +97,24 @@ export function makePairing(tools) {
     redraw(views, [choice(COMPARISONS, present, compare => tools.go({ compare }), NAMES)]),
   );
   /** @type {View["update"]} */
-  const update = (pass, where) => {
+  const update = (pass, where, look) => {
     const { other } = pass.document;
     box.hidden = !other;
     if (!other) return;
-    joined.update(pass);
-    const { between } = other,
+    joined.update(pass, where);
+    const between = differencesIn(pass, look),
       rows = joined.element.hidden ? between : between.filter(([name]) => name !== "Sentence"),
       sideLines = rows.length ? [sideOf("A", rows, 1), " ", sideOf("B", rows, 2)] : [];
-    redraw(sides, between.length ? sideLines : [SAME_SO_FAR]);
+    redraw(sides, other.between.length ? sideLines : [SAME_SO_FAR]);
+    box.hidden = joined.element.hidden && !sides.textContent;
     sides.title = between.map(([name, one, now]) => `${name}: ${now} instead of ${one}`).join("; ");
     write(first, other.parted);
     first.onclick = () => tools.pick(other.first, other.at);
-    const word = pass.document.words.query[where.cell.query],
+    const word = pass.wordsAt(where.step).query[where.cell.query],
       isAlone = pairOf(pass, where)?.isThere ? "" : ` A has no “${word}”.`;
     redraw(differs, between.length ? [other.first ? first : other.parted, isAlone] : []);
     drawViews(where.compare);
+    views.hidden = hasTwoRows(pass, where); // B − A has no picture there
   };
   return { element: box, update };
 }
@@ -117,8 +125,14 @@ export function pairingText({ document: { other } }) {
   return other.between.length ? `A and B beside each other. ${other.parted}` : SAME_SO_FAR;
 }
 
-// The settings in which one of two passes differs: of A in position 1, of B in position 2.
-export const sideText = ({ document }, position) => textOf(document.other.between, position);
+// The settings in which two passes differ, each with its name, its value in A and in B. What is set by hand may be what a question asks for.
+/** @param {Pass} pass @param {Look} look */
+const differencesIn = ({ document }, { isAsked }) =>
+  (document.other?.between ?? []).filter(([name]) => !isAsked || name !== BY_HAND);
+const BY_HAND = "Set by hand";
+
+// Those of A in position 1, of B in position 2.
+export const sideText = (pass, position, look) => textOf(differencesIn(pass, look), position);
 const textOf = (rows, position) => rows.map(each => `${each[0]}: ${each[position]}`).join("; ");
 
 const sideOf = (name, rows, position) =>

@@ -2,6 +2,7 @@
 import { LABELS } from "../../generated/where.js";
 import { changeAt } from "../model/changes.js";
 import { ORDERS, QUESTIONS, focusOf, homeOf, isFirst, slotsOf, stepAt } from "../model/state.js";
+import { isOfNext, layerInText, nameInBlock, namedWord } from "../model/words.js";
 import { button, choice, h, makeScroller, memoLast, redraw, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { makeNumberInput } from "../dom/numberInput.js";
 import { typesetInPieces } from "../dom/runs.js";
@@ -13,22 +14,29 @@ const OF_NEURONS = /^(?:hidden|active)((?:_\d+)?)$/; // and the number of their 
 /** Hides the selected key from the selected query: in all layers, or where each has its own mask, in the current one (or the last).
  * @param {Pass} pass @param {Where} where */
 function drawHide(pass, where, { set }) {
-  const { words, layers } = pass.document,
+  const { layers } = pass.document,
     { query, key } = where.cell,
-    layer = stepAt(pass, where).layer || layers.length,
-    name = layers[layer - 1].mask,
+    layer = pass.layerAt(where.step),
+    { words, mask: name } = layers[layer - 1],
     mask = { name, index: pass.indexAt(name, where.cell) };
   const [hidden, visible] = pass.stages.get(name).scale === "flag" ? [0, 1] : [-Infinity, 0],
     isHidden = pass.number(name, mask.index) === hidden;
-  const viewer = words.shared && query === key ? "itself" : `“${words.query[query]}”`,
-    label = isHidden ? `Show “${words.key[key]}” to ${viewer}` : `Hide “${words.key[key]}” from ${viewer}`,
-    inLayer = layers.some(({ mask }) => mask !== name) ? ` in layer ${layer}` : "";
+  const isItself = words.shared && query === key,
+    viewer = isItself
+      ? "itself"
+      : isOfNext(words)
+        ? `what comes after “${words.query[query]}”`
+        : `“${words.query[query]}”`,
+    word = namedWord(words, key),
+    label = isHidden ? `Show ${word} to ${viewer}` : `Hide ${word} from ${viewer}`,
+    isClear = isOfNext(words) || layers.every(({ mask }) => mask === name),
+    inLayer = isClear ? "" : ` in ${layerInText(pass.document, layer)}`;
   return drawAction("hide", label + inLayer, () => set(mask, isHidden ? visible : hidden));
 }
 
 /** Swaps the selected query and key, if both were typed in one sentence. @param {Pass} pass */
-function drawSwap(pass, { cell: { query, key } }, { send }) {
-  const words = pass.document.words.query,
+function drawSwap(pass, { step, cell: { query, key } }, { send }) {
+  const { query: words } = pass.wordsAt(step),
     isTyped = position => position >= words.length - pass.document.typed;
   return (
     query !== key &&
@@ -50,8 +58,12 @@ function drawMuteNeuron(pass, { name, index: [, place] }, tools) {
 /** Mutes a part that writes to the residual stream by setting its output to 0, or undoes that. @param {Pass} pass */
 function drawMute(pass, { stage, place, index, kind }, { send }) {
   const { layer } = pass.stepOf(stage),
-    muted = `${kind} ${place + 1}${layer ? ` of layer ${layer}` : ""}`,
-    change = changeAt(pass, stage, index);
+    ofAll = kind === "head" ? changeAt(pass, stage, [null]) : -1, // which mutes all heads of the layer
+    isAlone = layer > 0 && pass.document.layers[layer - 1].title && pass.stages.get(stage).shape[0] === 1,
+    ofLayer = layer ? ` of ${layerInText(pass.document, layer)}` : "",
+    muted =
+      (isAlone && kind === "head") || ofAll >= 0 ? layerInText(pass.document, layer) : `${kind} ${place + 1}${ofLayer}`,
+    change = ofAll >= 0 ? ofAll : changeAt(pass, stage, index);
   return change < 0
     ? drawAction("mute", `Mute ${muted}`, () => send("mute", { stage, place }))
     : drawAction("mute", `Unmute ${muted}`, () => send("drop", change));
@@ -144,6 +156,7 @@ const drawList = (className, items) => h("ul", { class: className }, ...items.ma
 export function makePanel(tools) {
   const name = h("h3"),
     inMicrogpt = h("p", { class: "in-microgpt" }),
+    ofLayer = h("p", { class: "of-layer" }),
     bothValues = h("div", { class: "beside" }),
     story = h("div", { class: "said" }),
     habit = h("p", { class: "habit" }),
@@ -155,7 +168,7 @@ export function makePanel(tools) {
     questions = h("div", { class: "questions" }),
     answer = h("div", { class: "reply" }),
     changed = h("div");
-  const numberParts = [name, inMicrogpt, bothValues, story, habit, writers, elsewhere],
+  const numberParts = [name, ofLayer, inMicrogpt, bothValues, story, habit, writers, elsewhere],
     whatIfParts = [actions, flips.element, byHand.element, questions, answer, changed],
     box = h("aside", { class: "panel", "aria-label": "The number" }, numberParts, whatIfParts);
   rovingFocus(actions, () => [[...actions.querySelectorAll("button")]]);
@@ -171,6 +184,9 @@ export function makePanel(tools) {
       cellName = pass.nameOf(focus.name, focus.index);
     if (value === undefined) tools.want(focus.name, focus.index);
     write(name, isShown ? titleOf(pass, look, focus) : cellName);
+    const { layer } = pass.stepOf(focus.name);
+    ofLayer.hidden = !pass.document.layers[layer - 1]?.title;
+    write(ofLayer, ofLayer.hidden ? "" : nameInBlock(pass.document, layer));
     redraw(story, isShown ? [drawStory(pass.story(focus.name, focus.index, where.cell), tools)] : []);
     const nameInMicrogpt = pass.stages.get(focus.name).inMicrogpt; // of the number's array in that script
     redraw(inMicrogpt, nameInMicrogpt ? ["in microgpt: ", h("code", {}, nameInMicrogpt)] : []);
@@ -242,7 +258,7 @@ function drawSlopes(pass, where, look, cellName, { wantSlopes, alone }) {
   }
   const hasSlopes = step => slotsOf(step).some(slot => look.titleOf(slot.stage)),
     last = steps.findLast(hasSlopes),
-    title = last?.layer ? `${last.title} of layer ${last.layer}` : last?.title;
+    title = last?.layer ? `${last.title} of ${layerInText(pass.document, last.layer)}` : last?.title;
   const help = hasSlopes(stepAt(pass, where))
     ? "Where a title says “slope of”, a gold cell raises the number when it rises, and a slate one lowers it."
     : last

@@ -1,4 +1,5 @@
 // The picture of a step: its board or bars, with a legend, for one pass or for two side by side.
+import { axisName } from "../model/axes.js";
 import { digits, short } from "../model/numeral.js";
 import { focusOf, isHeads, isSheet, slotsOf, stepAt } from "../model/state.js";
 import { gradient } from "../dom/colour.js";
@@ -7,7 +8,7 @@ import { typeset } from "../dom/runs.js";
 import { APART, scrolled, watchSpace, widened } from "../fit/fit.js";
 import { makeBars } from "./bars.js";
 import { makeMatrixGrid } from "./matrixGrid.js";
-import { axisName, indicesOf, makeSlice, scaleOf, sharedLimit, slicesIn } from "./slice.js";
+import { indicesOf, makeSlice, scaleOf, sharedLimit, slicesIn } from "./slice.js";
 
 // The positions of A for those of B that an `order` leaves.
 function orderInA(order, words) {

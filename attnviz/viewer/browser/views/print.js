@@ -3,6 +3,7 @@ import { isHeaded, isOfHeads } from "../model/axes.js";
 import { QUESTIONS, atStep, focusOf, isFirst, stepAt, stepsOf } from "../model/state.js";
 import { isHeads, isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js";
 import { revealAt } from "../model/address.js";
+import { nameInBlock } from "../model/words.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { coloursOf } from "../dom/colour.js";
 import { button, h, onPrint } from "../dom/element.js";
@@ -10,7 +11,6 @@ import { makeMeasures } from "./measures.js";
 import { makePicture } from "./picture.js";
 import { makeAllHeads } from "./allHeads.js";
 import { makeOneWord } from "./oneWord.js";
-import { nameOf } from "./diagram.js";
 import { makeWholePass } from "./wholepass.js";
 import { makePairing } from "./pairing.js";
 import { drawStepText, stepTextAt } from "./stepText.js";
@@ -96,14 +96,14 @@ function drawSheets(pages, { pass, where, colours }, start) {
 function drawHead(pass, where, copy) {
   const { page, attention } = stepAt(pass, where),
     layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0,
-    word = h("span", { class: "word" }, pass.document.words.query[where.cell.query]),
+    word = h("span", { class: "word" }, pass.wordsAt(where.step).query[where.cell.query]),
     heads = pass.stages.get(attention).axes.find(isOfHeads)?.labels ?? [],
     head = heads.length > 1 ? `, ${heads[where.cell.head]} of ${heads.length}` : "";
   return h(
     "header",
     {},
     copy && h("strong", { class: "copy" }, copy),
-    layer > 0 && h("span", { class: "layer" }, nameOf(layer)),
+    layer > 0 && h("span", { class: "layer" }, nameInBlock(pass.document, layer)),
     page.startsWith("words")
       ? h("h2", {}, "Where “", word, `” looks${head}`)
       : h("h2", {}, "What “", word, "” becomes"),
@@ -111,9 +111,10 @@ function drawHead(pass, where, copy) {
   );
 }
 
-/** The sentence, with the word that looks; before a second one that it looks at, if it isn't the same. @param {Pass} pass */
-function drawWords({ document: { words } }, { cell }) {
-  const word = (text, tag = "span") => [h(tag, { class: "word" }, text), " "],
+/** The sentence, with the word that looks; before a second one that it looks at, if it isn't the same. @param {Pass} pass @param {Where} where */
+function drawWords(pass, { cell, step }) {
+  const words = pass.wordsAt(step),
+    word = (text, tag = "span") => [h(tag, { class: "word" }, text), " "],
     keys = words.shared ? [] : ["looks at: ", ...words.key.flatMap(text => word(text))];
   return h(
     "p",

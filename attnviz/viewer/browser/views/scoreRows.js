@@ -123,7 +123,7 @@ export function rowsOf({ pass, where, look, slots, attention, selection, source,
     sink: leftover && { name: leftover.stage.one, weight: pass.number(leftover.name, leftover.index(0, 0)) },
     attention,
     attentionAt: key => pass.indexAt(attention, { ...selection, key }),
-    query: pass.document.words.query[selection.query],
+    query: pass.wordsAt(where.step).query[selection.query],
     words: [selection.query, selection.head, attention, ...cells.columns.labels].join(" "),
   };
 }

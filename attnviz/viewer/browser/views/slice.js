@@ -1,5 +1,5 @@
 // A slice: the stage, head and axes that one matrix of a picture shows, and how its cells look.
-import { hasWords, isOfHeads } from "../model/axes.js";
+import { axisName, hasWords, isOfHeads } from "../model/axes.js";
 import { ofHead, transposed } from "../model/latex.js";
 import { short } from "../model/numeral.js";
 import { background, css, textOn } from "../dom/colour.js";
@@ -59,8 +59,6 @@ function ordered(axis, order) {
   return { ...axis, labels: order.map(position => axis.labels[position]), coordinates };
 }
 
-// Identifies an axis: the same for all stages that have it.
-export const axisName = ({ coordinates }) => coordinates.map(([name]) => name).join(".");
 export const slicesIn = pictures => pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
 
 // {lengths, counted, some}: how long its axes are, what they count, and how many of each are shown, if some are left out.

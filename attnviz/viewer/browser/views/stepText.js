@@ -3,9 +3,9 @@ import { ofHead } from "../model/latex.js";
 import { pairOf } from "../model/looks.js";
 import { offeredAt } from "../model/route.js";
 import { isFirst, sourceAt, stepAt, stepsOf } from "../model/state.js";
+import { nameInBlock } from "../model/words.js";
 import { button, h, makeScroller, memoLast, write } from "../dom/element.js";
 import { drawRuns, runsAt, typeset, typesetInPieces } from "../dom/runs.js";
-import { nameOf } from "./diagram.js";
 
 function drawShapes({ stages, symbol }, head) {
   const rows = [...stages].map(([name, { title, meaning, axes, shape }]) => {
@@ -80,7 +80,7 @@ export function stepTextAt(pass, where) {
   const { heading, why, text, notes, formulas } = ofSource ?? step,
     read = runs => runsAt(pass, runs, where.cell, undefined);
   return {
-    layer: nameOf(layer),
+    layer: nameInBlock(pass.document, layer),
     heading: read(heading),
     why: read(why),
     text: read(text),

@@ -2,22 +2,25 @@
 import { isMuted } from "../model/changes.js";
 import { LITTLE, PERCENTS, littleLine, percent } from "../model/numeral.js";
 import { focusOf, isFirst, slotsOf, stepAt, withHead } from "../model/state.js";
+import { layerName } from "../model/words.js";
 import { h, memoLast, middlesOf, roomy, rovingFocus, setTabStop, svgElement, write } from "../dom/element.js";
 import { arcsOf, drawArcs } from "./arcs.js";
-import { nameOf } from "./diagram.js";
 import { makeAnswers } from "./modelAnswer.js";
 import { sideText } from "./pairing.js";
+import { hasTwoRows } from "../model/twoTexts.js";
+import { makeTwoRows } from "./twoRows.js";
 
 const LOOKS_FROM = 0.02; // the smallest attention weight that counts as a look
 const MAX_IN_LINE = 16; // words that arcs can lead to; more stand in several lines
 const NOWHERE = { from: [], to: [], heights: [0, 0] };
 
-/** @returns {View} */
+/** @returns {View & Pick<ReturnType<typeof makeTwoRows>, "film" | "end" | "isRunning">} */
 export function makeThread(tools) {
   const arcs = svgElement("svg", { class: "arcs", "aria-hidden": "true" }),
     below = arcs.cloneNode(),
     purposes = [makePurpose(), makePurpose()],
-    glance = makeGlance(tools);
+    glance = makeGlance(tools),
+    rows = makeTwoRows(tools);
   const lines = { query: makeWords("Queries", { pick, inspect }), key: makeWords("Keys", { pick, inspect }) },
     answers = makeAnswers(tools, lines.query.element);
   const muted = h("p", { class: "muted-said" }, "Dashed arcs are muted: what they collect is not passed on.");
@@ -35,14 +38,14 @@ export function makeThread(tools) {
     purposes[1].element,
     glance.element,
   );
-  const box = h("section", { class: "thread" }, inner);
+  const box = h("section", { class: "thread" }, inner, rows.element);
   let shown = null,
     pointed = null,
     threadState = null; // what was written last
   // In self-attention a click selects the query, with Shift the key; in cross-attention each line has its own role.
   function pick(line, position, isShifted) {
     const { pass, where } = shown,
-      isKey = line === lines.key || (pass.document.words.shared && isShifted);
+      isKey = line === lines.key || (pass.wordsAt(where.step).shared && isShifted);
     tools.go({ cell: { ...where.cell, [isKey ? "key" : "query"]: position }, trail: [] });
   }
   // Selects the attention weight of the selected query and a key; on a step without weights, the key.
@@ -53,29 +56,29 @@ export function makeThread(tools) {
     if (step.arcs) tools.inspect(step.attention, pass.indexAt(step.attention, cell));
     else tools.go({ cell, trail: [] });
   }
-  const writeWords = memoLast(([queries, keys, unit, ...sides]) => {
-    lines.query.write(queries, unit, sides);
-    lines.key.write(keys, unit, sides);
+  const writeWords = memoLast(([queries, keys, unit, texts, ...sides]) => {
+    lines.query.write(queries, unit, sides, texts[0]);
+    lines.key.write(keys, unit, sides, texts[1]);
     wordPositions.forget();
     scrollToQuery.forget();
   });
   // The words' positions, remembered because measuring costs a layout: only new words, selections or sizes move them.
   const wordPositions = memoLast(() => {
     const from = lines.query.middles(inner),
-      to = shown.pass.document.words.shared ? from : lines.key.middles(inner);
+      to = shown.pass.wordsAt(shown.where.step).shared ? from : lines.key.middles(inner);
     return { from, to, heights: [arcs.clientHeight, below.clientHeight] };
   });
   const scrollToQuery = memoLast(query => lines.query.scrollTo(query, box));
   const writeAll = () => {
     threadState = threadStateOf(shown, pointed);
     const { pass, where, look, step, cell, isLarge, isLong, pair, passA } = threadState,
-      { query: queries, key: keys, shared, unit } = pass.document.words;
+      { query: queries, key: keys, shared, unit, sides: texts } = pass.wordsAt(where.step);
     const is = { long: isLong, shared, "with-arcs": step.arcs, large: isLarge, paired: pair ?? passA, beside: passA };
     for (const [name, value] of Object.entries(is)) box.classList.toggle(name, Boolean(value));
     box.classList.toggle("before-next", Boolean(pass.document.next)); // which stands on the same page
     box.setAttribute("aria-label", `The ${unit}s`);
-    writeWords([queries, shared ? [] : keys, unit, ...(look.pair ? ["B ", "A "] : [pass.other ? "B " : ""])]);
-    const sides = passA ? ["B", "A"].map((name, nth) => ({ name, purpose: sideText(pass, 2 - nth) })) : [];
+    writeWords([queries, shared ? [] : keys, unit, texts, ...(look.pair ? ["B ", "A "] : [pass.other ? "B " : ""])]);
+    const sides = passA ? ["B", "A"].map((name, nth) => ({ name, purpose: sideText(pass, 2 - nth, look) })) : [];
     for (const [nth, line] of purposes.entries()) line.write(pair?.[nth] ?? sides[nth] ?? { name: "", purpose: "" });
     const textAt = (key, nth) => weightText(threadState, key, nth),
       key = { key: cell.key, held: where.cell.key };
@@ -90,7 +93,7 @@ export function makeThread(tools) {
   const connect = () => {
     if (!threadState) return;
     const { heights, ...positions } = currentPositions(),
-      { shared } = threadState.pass.document.words;
+      { shared } = threadState.pass.wordsAt(threadState.where.step);
     draw(arcs, { ...positions, height: heights[0], side: shared ? "above" : "between" }, arcsAbove(threadState));
     draw(below, { ...positions, height: heights[1], side: "below" }, arcsBelow(threadState));
     muted.hidden = ![arcs, below].some(svg => svg.classList.contains("muted") && svg.children.length > 0);
@@ -106,11 +109,12 @@ export function makeThread(tools) {
   };
   tools.onPoint((name, index) => {
     pointed = index && { name, index };
-    if (!shown) return;
+    if (!shown || !rows.element.hidden) return;
     writeAll();
     connect();
   });
   const observer = new ResizeObserver(() => {
+    if (!rows.element.hidden) return;
     const before = JSON.stringify(currentPositions());
     wordPositions.forget();
     if (JSON.stringify(currentPositions()) !== before) connect();
@@ -120,13 +124,28 @@ export function makeThread(tools) {
     element: box,
     update(pass, where, look) {
       shown = { pass, where, look };
+      const isRows = hasTwoRows(pass, where);
+      for (const [each, isHidden] of [
+        [inner, isRows],
+        [rows.element, !isRows],
+      ])
+        each.hidden = isHidden;
+      box.classList.toggle("rows", isRows);
+      if (isRows) return rows.update(pass, where, look);
+      rows.end();
       pointed = null;
       answers.update(pass, where, look);
       writeAll();
     },
     connect() {
+      if (!rows.element.hidden) return rows.connect();
       scrollToQuery(shown.where.cell.query);
       connect();
+    },
+    film: rows.film,
+    end: rows.end,
+    get isRunning() {
+      return rows.isRunning;
     },
   };
 }
@@ -145,7 +164,7 @@ function makePurpose() {
 
 // What the thread shows: the selected cell, and the two layers, or the other pass, whose arcs are both there.
 function threadStateOf({ pass, where, look }, pointed) {
-  const { shared, query } = pass.document.words,
+  const { shared, query } = pass.wordsAt(where.step),
     step = stepAt(pass, where),
     isLarge = step.arcs && !slotsOf(step).length && isFirst(pass, where),
     isLong = isLarge && shared && query.length > MAX_IN_LINE,
@@ -159,8 +178,10 @@ function threadStateOf({ pass, where, look }, pointed) {
 }
 
 /** The last two of several layers: {name, attention, purpose}; null where there is one. @param {Pass} pass */
-const lastTwoLayers = ({ document: { layers } }) =>
-  layers.length > 1 ? layers.map((layer, nth) => ({ ...layer, name: nameOf(nth + 1) })).slice(-2) : null;
+const lastTwoLayers = ({ document }) =>
+  document.layers.length > 1
+    ? document.layers.map((layer, nth) => ({ ...layer, name: layerName(document, nth + 1) })).slice(-2)
+    : null;
 
 // The attention weight under a key's word; with `nth` 1, the other pass's.
 function weightText({ pass, where, look, step: { arcs, attention }, cell, isLarge, passA }, key, nth = 0) {
@@ -250,11 +271,11 @@ function makeWords(name, { pick, inspect }) {
   const line = {
     element: list,
     // Of two passes each weight is labelled with its pass: `names` are "B " and "A ".
-    write(texts, unit, names) {
+    write(texts, unit, names, side = "") {
       const total = widthOf => texts.reduce((sum, text) => sum + widthOf([...text].length), 0);
       sides = names;
       words = texts.map(makeWord);
-      list.ariaDescription = `Enter asks about a ${unit}, Shift and Enter about its share`;
+      list.ariaDescription = `${side && `${side}. `}Enter asks about a ${unit}, Shift and Enter about its share`;
       list.replaceChildren(...words);
       const letters = total(n => 0.5 + 0.55 * n),
         ems = total(n => 1.1 + 0.55 * Math.max(n, PERCENT_LETTERS));

@@ -59,15 +59,15 @@ export function makeTrainingCourse({ drag, drop, by }) {
   return {
     element: box,
     /** Lays it out for its width, with or without space for Play and curves. @param {import("../../generated/contract").Training} now
-     * @param {boolean} hasPlay @param {boolean} hasCurves */
-    lay(now, hasPlay, hasCurves) {
+     * @param {boolean} hasPlay @param {boolean} hasCurves @param {boolean} isAlone whether nothing stands beside it */
+    lay(now, hasPlay, hasCurves, isAlone) {
       training = now;
       unit = Number.parseFloat(getComputedStyle(box).fontSize) / 16;
       const width = box.clientWidth,
         size = grip.offsetWidth,
         isWide = width > WIDE * unit,
         inset = size / 2 + 2,
-        left = hasPlay && isWide ? BESIDE * unit + inset : inset;
+        left = hasPlay && isWide && !isAlone ? BESIDE * unit + inset : inset;
       spots = place => left + ((width - inset - left) * place) / last();
       graphs = [];
       svg.replaceChildren();

@@ -2,6 +2,7 @@
 import { readPass } from "../model/pass.js";
 import { hasView, isOfSamePass, readWhere, revealAt, revealsOf, searchAt } from "../model/address.js";
 import { QUESTIONS, atHeads, atStep, carried, fitted, focusOf, isHeads, isOfSheet, isSheet } from "../model/state.js";
+import { withAnswerOfRow } from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { isWritten, makePlay, nextRequest, ticksOf } from "../model/route.js";
 import { destinationOf, makePresenting } from "../model/present.js";
@@ -101,8 +102,10 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
     play.end();
     part = null;
   };
-  const goTo = parts =>
-    choose({ ...where, ...(parts.step && parts.step !== where.step ? atStep(pass, where, parts.step) : {}), ...parts });
+  const goTo = parts => {
+    const entered = parts.step && parts.step !== where.step ? atStep(pass, where, parts.step) : {};
+    choose(withAnswerOfRow({ pass, where }, pass, { ...where, ...entered, ...parts }));
+  };
   const play = makePlay(
     tick => {
       part = tick.part;
@@ -147,10 +150,13 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
       chosen = { document: pass.document, where: { ...where, ...destinationOf(pass, where, "present") } };
     },
     show(next) {
+      const before = pass && { pass, where };
       pass = next;
       const { document } = pass;
-      if (chosen?.document.arrival === document.arrival) setWhere(carried(chosen, document));
-      else choose(inFrame(document.where));
+      if (chosen?.document.arrival === document.arrival) {
+        const at = fitted(pass, carried(chosen, document));
+        setWhere(before ? withAnswerOfRow(before, pass, at) : at);
+      } else choose(inFrame(document.where));
       afterFrame(() => write(false)); // corrects what could not be read in the address, and what a late run wrote
       render();
     },
@@ -213,7 +219,7 @@ export function mount(root, host, saved = null) {
   // A talk of a model that writes begins with nothing written. That is one step of the history: Back shows what was there.
   const begin = () => {
     standpoint.willPresent();
-    return send("sentence", "");
+    return send("anew", true);
   };
   const tools = makeTools({
     go,

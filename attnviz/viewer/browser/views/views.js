@@ -2,6 +2,7 @@
 import { digits, percent } from "../model/numeral.js";
 import { countedPosition } from "../model/route.js";
 import { focusOf, stepAt } from "../model/state.js";
+import { writtenIn } from "../model/words.js";
 import { h, write } from "../dom/element.js";
 import { makePicture } from "./picture.js";
 import { bothValuesText } from "./numberLists.js";
@@ -98,12 +99,12 @@ function answerText(pass) {
 
 /** The text that a model has written, and the next letter. @param {Pass} pass */
 function writtenText(pass) {
-  const { next, model, link } = pass.document;
+  const { next, model } = pass.document;
   if (!next || !model) return "";
   const [tokens, { labels }] = pass.stages.get(model.answers).axes,
     probability = Number(pass.number(model.answers, [tokens.labels.length - 1, next.answer]));
   const ending = next.isFull ? "The context is full." : `Next: “${labels[next.answer]}”, ${percent(probability)}.`;
-  return `Written: “${link.sentence ?? ""}”. ${next.ends ? "It ends here." : ending}`;
+  return `Written: “${writtenIn(pass.document)}”. ${next.ends ? "It ends here." : ending}`;
 }
 
 // `endNotice`, `toolbar`, `code`, `classBar` and `printDialog` stand among the views; `isNew` is whether to show the welcome.
@@ -124,12 +125,12 @@ export function makeViews(
     wholePass = makeWholePass(tools),
     sheet = makeOneWord(tools),
     allHeads = makeAllHeads(tools),
-    learns = makeLearns(tools),
+    learns = makeLearns(tools, thread),
     status = makeStatus(tools),
     heads = makeHeads(tools),
     panel = makePanel(tools),
     glossary = makeGlossary(root),
-    announcer = makeAnnouncer(() => isPlaying() || learns.isRunning || nextLetter.isRunning);
+    announcer = makeAnnouncer(() => isPlaying() || [learns, nextLetter, thread].some(each => each.isRunning));
   panel.element.prepend(heads.element);
   const foot = boxOf("foot", [toolbar, status]),
     inMain = [pairing, thread, stepText, nextLetter, offer, learns, brush, sheet, allHeads, picture, wholePass, foot],
@@ -155,7 +156,7 @@ export function makeViews(
     },
     isNew: () => stepText.isNew,
     end() {
-      for (const view of [learns, nextLetter, glossary]) view.end();
+      for (const view of [learns, nextLetter, thread, glossary]) view.end();
     },
   };
 }

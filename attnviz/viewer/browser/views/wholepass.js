@@ -3,6 +3,7 @@ import { hasWords } from "../model/axes.js";
 import { percent } from "../model/numeral.js";
 import { pathTo } from "../model/path.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../model/state.js";
+import { nameInBlock } from "../model/words.js";
 import { MAX_HEADS_APART, indexIn, tileAt } from "../fit/fit.js";
 import { button, h, write } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
@@ -19,7 +20,7 @@ const NARROW = 20; // pixels of a thumb, unless one scrolls to the side
 const LEAST_IN_A_TALK = 20; // pixels of a thumb, with titles below
 const SMALLEST_WORD = 9; // pixels of a row that can be named
 const LINES_OF_TEXT = 2.4; // lines of text over and between thumbs
-const LEAST_LINES = 9; // lines of text that a row is high at least; of more than two layers one scrolls to the others
+const LEAST_LINES = 8; // lines of text that a row is high at least; of more than two layers one scrolls to the others
 
 const sizeOf = ({ clientWidth, clientHeight }) => `${clientWidth} × ${clientHeight}`;
 
@@ -64,7 +65,11 @@ export function makeWholePass(tools) {
     const { pass, where, look } = shown,
       { map } = pass.document,
       rows = inRows(map.columns.filter(({ stages }) => stages.length));
-    diagram.build(rows, map.arrows);
+    diagram.build(
+      rows,
+      map.arrows,
+      rows.map((_, nth) => nameInBlock(pass.document, nth + 1)),
+    );
     const focus = focusOf(pass, where),
       parts = pass.parts(focus.name, focus.index);
     const whose = pass.other ? `This is B alone${look.kind === "B − A" ? ", not B − A" : ""}. ` : "",

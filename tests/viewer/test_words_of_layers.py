@@ -1,0 +1,137 @@
+"""A selection in a pass whose layers have words of their own: a step of another layer shows a word that it has."""
+
+import json
+from itertools import product
+
+import pytest
+from alone import sent
+from cases import of_each
+from documents import document_of
+from page import ROOT
+from passes import TWO_TEXTS
+from tab import at, expect
+
+
+@pytest.fixture(scope="module")
+def walked(node):
+    """Where each move of some walks leads in a pass."""
+
+    def follow(trace, walks):
+        asked = json.dumps([{"document": document_of(trace), "walks": walks}])
+        return json.loads(node(str(ROOT / "tests/js/answers.mjs"), "walks", text=asked))[0]
+
+    return follow
+
+
+def words_of(layer):
+    return [axis.labels for axis in layer.trace.axes("scores")[-2:]]
+
+
+def layers_in(trace):
+    """A step of each layer, and the words there."""
+    return {f"softmax-{layer.number}": words_of(layer) for layer in trace.layers}
+
+
+@of_each("trace", TWO_TEXTS)
+def test_every_step_shows_words_of_its_layer(walked, trace):
+    """Wherever one comes from, the selected words are the layer's, and each stage there is read at them."""
+    layers = {step["id"]: (step["layer"] or trace.n_layers) - 1 for step in document_of(trace)["steps"]}
+    first, beyond = {"query": 1, "key": 0}, {"query": 99, "key": 99}
+    places = product([*layers_in(trace), "whole-pass"], (first, beyond))
+    moves = [move for one, picked in places for step in layers for move in (one, picked, step)]
+    for move, found in zip(moves, *walked(trace, [moves]), strict=True):
+        queries, keys = words_of(trace.layers[layers[found["step"]]])
+        query, key = found["words"]
+        assert query in queries, (move, found)
+        assert key in keys, (move, found)
+        for name, labels in found["shown"]:
+            for (axis, label), each in zip(labels, trace.axes(name), strict=True):
+                words, word = (keys, key) if axis == "key" else (queries, query)
+                if axis in ("query", "key", "token") and each.labels == words:
+                    assert label == word, (move, found["step"], name)
+
+
+@of_each("trace", TWO_TEXTS)
+def test_picked_words_wait_in_their_layer(walked, trace):
+    """Whoever comes back finds the words that were picked there; a layer with one of them goes on at that."""
+    layers = layers_in(trace)
+    pairs = [*product(layers, repeat=2)]
+    nth = {one: max(0, len(layers[one][0]) - 2) for one in layers}
+    walks = [[one, {"query": nth[one], "key": 0}, other, one] for one, other in pairs]
+    for (one, other), (_, chosen, entered, back) in zip(pairs, walked(trace, walks), strict=True):
+        queries, keys = layers[one]
+        assert back["words"] == chosen["words"] == [queries[nth[one]], keys[0]]
+        there, _ = layers[other]
+        if there in (queries, keys):
+            assert entered["words"][0] == (queries[nth[one]] if there == queries else keys[0]), (one, other)
+
+
+@of_each("trace", TWO_TEXTS)
+def test_layers_begin_where_they_start(walked, trace):
+    """Whoever has picked nothing sees each layer's start, as whoever opens its address."""
+    layers, (_, *starts) = layers_in(trace), document_of(trace)["starts"]
+    pairs = [*product(layers, repeat=2)]
+    for (_, other), (*_, found) in zip(pairs, walked(trace, [[*pair] for pair in pairs]), strict=True):
+        start = starts[[*layers].index(other)]
+        assert found["words"] == [
+            words[start[role]] for words, role in zip(layers[other], ("query", "key"), strict=True)
+        ]
+
+
+TRANSLATOR = {"model": "translator", "sentence": "the black cat sleeps", "written": "le chat noir dort"}
+ENGLISH, FRENCH = ["the", "black", "cat", "sleeps", "<end>"], ["<begin>", "le", "chat", "noir", "dort"]
+LABELS = """(tile) => [tile.querySelector(".name span").textContent, ...["columnheader", "rowheader"].map((role) =>
+  [...tile.querySelectorAll(`[role=${role}], ${role === "rowheader" ? "th[scope=row]" : "th[scope=col]"}`)]
+    .map(({ textContent }) => textContent))]"""
+
+
+@pytest.mark.browser
+def test_heads_of_a_translator_stand_beside_each_other(opened):
+    page = opened(at(step="softmax-3", view="heads"), **TRANSLATOR, changes="heads_1[:]=0")
+    tiles = page.locator(".tile")
+    found = [tile.evaluate(LABELS) for tile in tiles.all()]
+    titles = ["English looks at English, head 1", "English looks at English, head 2", "French so far"]
+    assert [name for name, *_ in found] == [*titles, "French reads English"]
+    for (_, columns, rows), (keys, queries) in zip(
+        found, [(ENGLISH, ENGLISH)] * 2 + [(FRENCH, FRENCH), (ENGLISH, FRENCH)], strict=True
+    ):
+        assert columns[-5:] == keys
+        assert rows == queries
+    tops = {tile.bounding_box()["y"] for tile in tiles.all()}
+    assert len(tops) == 1
+    assert ["muted" in tile.locator(".kind").inner_text() for tile in tiles.all()] == [True, True, False, False]
+
+
+@pytest.mark.browser
+def test_panel_names_text_and_layer(opened):
+    """A word that both texts have would not be told apart by itself."""
+    page = opened(at(step="softmax-3", view="sheet", cell="1.4.2.1.1"), **TRANSLATOR)
+    page.get_by_role("button", name="Hide English “black” from what comes after “noir”").click()
+    assert sent(page)[-1] == ["change", {"cell": "mask_3[3,1]", "value": 0}]
+    page = opened(at(step="softmax-1", view="sheet", cell="1.2.3.1.1"), **TRANSLATOR)
+    page.get_by_role("button", name="Hide “cat” from “black” in “English looks at English”").click()
+    assert sent(page)[-1] == ["change", {"cell": "mask_1[1,2]", "value": 0}]
+    page = opened(at(step="softmax-2", view="sheet", cell="1.4.2.1.1"), **TRANSLATOR, changes="heads_2[:]=0")
+    page.get_by_role("button", name="Unmute “French so far”").click()
+    assert sent(page)[-1] == ["drop", 0]
+
+
+@pytest.mark.browser
+def test_words_are_picked_in_their_layer(opened):
+    page = opened(at(step="softmax-3", view="matrices"), **TRANSLATOR)
+    page.get_by_role("listbox", name="Queries").get_by_role("option", name="noir").click()
+    page.get_by_role("listbox", name="Keys").get_by_role("option", name="black").click()
+    for layer, step, number in (
+        ("1 English → English", "softmax-1", "attention_1[head 2, black,"),
+        ("3 French → English", "softmax-3", "attention_3[head 1, noir, black]"),
+    ):
+        page.locator(".map").get_by_role("button", name=layer).click()
+        page.locator(f'.map [data-step="{step}"]').click()
+        expect(page.locator(".panel h3")).to_contain_text(number)
+
+
+@pytest.mark.browser
+def test_the_whole_pass_of_a_translator_names_its_blocks(opened):
+    page = opened(at(step="whole-pass"), **TRANSLATOR)
+    rows = page.locator(".whole .row").all()
+    assert [row.get_attribute("data-layer").partition(":")[0] for row in rows] == ["Encoder", "Decoder", "Decoder"]
