@@ -14,7 +14,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
 from attnviz.models.model import Model
-from attnviz.models.task import Batch
+from attnviz.models.task import Batch, PairBatch
 from attnviz.models.tasks.toy import AT_FIRST_NOUN, AT_IT, AT_LAST, AT_SECOND_NOUN
 from attnviz.models.training import accuracy, forward_batch, stages_for
 
@@ -69,12 +69,15 @@ def text(model: Model, batch: Batch, place: int) -> str:
 
 TIRED = "the animal did not cross the street because it was too tired"
 WIDE = "the animal did not cross the street because it was too wide"
-READ_AT_LAST, READ_AT_IT, SHORT_CUT = "who-is-it", "at-it", "short-cut"
+READ_AT_LAST, READ_AT_IT, SHORT_CUT, TRANSLATOR = "who-is-it", "at-it", "short-cut", "translator"
+TRANSLATED = "the cat does not cross the street because it is too tired"
+TRANSLATED_WORDS = {"chat": "cat", "noir": "black", "il": "it", "pas": "not", "est": "is"}
+TRANSLATORS = (0, 1, 2)  # the seeds that are compared
 TITLE = "What attention doesn't say"
 INTRODUCTION = (
     "In most sentences of *Who is “it”?* the last word looks at the noun that “it” stands for, and the model answers "
     "with that noun. It is tempting to read every picture of attention in this way: *this word looks there, so that is "
-    "why.* Three measurements on models of this app show when that goes wrong."
+    "why.* Four measurements on models of this app show when that goes wrong."
 )
 
 
@@ -99,7 +102,7 @@ class Measurement(NamedTuple):
 @cache
 def measurements() -> list[Measurement]:
     """All of them, in their order."""
-    return [_other_attention(), _short_cut(), _random_parameters()]
+    return [_other_attention(), _short_cut(), _random_parameters(), _translation()]
 
 
 def doors() -> dict[str, tuple[str, Door]]:
@@ -247,6 +250,72 @@ def _random_parameters() -> Measurement:
     door = door_to(READ_AT_LAST, sentence, model_seed=seed, checkpoint=0)
     doors = {"The most telling sentence, untrained": door}
     return Measurement("Random parameters can look convincing", paragraph, rows, (_table(before),), doors)
+
+
+class _OwnWordsHidden(PairBatch):
+    """Texts with their translations, each of whose words sees no English word that it translates."""
+
+    @property
+    def masks(self) -> dict[str, np.ndarray]:
+        others = self.is_source[:, None] & ~self.translates.astype(bool)
+        return super().masks | {"mask_3": others[:, None]}
+
+
+@cache
+def read_words(seed: int) -> tuple[float, dict[str, tuple[float, float]]]:
+    """The part of held-out sentences that a translator has right. For each French word, on average over these: its
+    attention to the English words that it translates, and in which part of them it is right when it can't see these.
+    """
+    model, batch = MODELS[TRANSLATOR].at(seed, None), MODELS[TRANSLATOR].task.held_out()
+    whole, hidden = (
+        forward_batch(stages_for(model, batch), model.arrays, each) for each in (batch, _OwnWordsHidden(*batch))
+    )
+    own = (whole["attention_3"].mean(axis=1) * batch.translates).sum(axis=-1)
+    is_right, places = hidden["probabilities"].argmax(axis=-1) == batch.answers, {}
+    for word in TRANSLATED_WORDS:
+        at = batch.is_target & (batch.answers == model.task.answers.index(word))
+        places[word] = float(own[at].mean()), float(is_right[at].mean())
+    return accuracy(whole["probabilities"], batch), places
+
+
+def _translation() -> Measurement:
+    """Translators that read other words, and what they write when a word's own English word is hidden."""
+    choice = MODELS[TRANSLATOR]
+    read = [read_words(seed) for seed in TRANSLATORS]
+    right = " and ".join(dict.fromkeys(percent(each[0]) for each in read))
+    first, second, third = (words for _, words in read)
+    paragraph = (
+        f"Three translators write French word by word, and look at the English words for each. Of "
+        f"{len(choice.task.held_out().tokens):,} held-out sentences they get {right} right. For “chat” all look at "
+        f"“cat”, the first with **{percent(first['chat'][0])}** of its attention on average. For “il” the first looks "
+        f"at “it”, with **{percent(first['il'][0])}**, the third with **{percent(third['il'][0])}**: it finds out "
+        "elsewhere what “it” is."
+    )
+    below = (
+        f"**Hide the English word, and see.** Without “it” the third translator still has {percent(third['il'][1])} of "
+        f"its “il” right; without “not” the second has {percent(second['pas'][1])} of its “pas” right, and without "
+        f"“is” the first {percent(first['est'][1])} of its “est”. What is known from elsewhere, or can be guessed from "
+        "the French so far, need not be read. *Lines between two languages look like a dictionary, but training "
+        "rewards the right word, not the right line.*"
+    )
+    numbers = [f"{what}, seed {seed}" for what in ("its attention", "right without it") for seed in TRANSLATORS]
+    table = Table(
+        ["French word", "English word", *numbers],
+        [
+            [word, english, *(percent(each[1][word][nth]) for nth in (0, 1) for each in read)]
+            for word, english in TRANSLATED_WORDS.items()
+        ],
+    )
+    passes = {seed: _trace(TRANSLATOR, TRANSLATED, seed) for seed in TRANSLATORS}
+    rows = {
+        f"“{word}”, seed {seed}": trace["attention_3"].value[0, trace.labels["query"].index(word) - 1]
+        for word in ("chat", "il", "pas")
+        for seed, trace in passes.items()
+    }
+    side = Side("keys", passes[TRANSLATORS[0]].labels["key_3"])
+    doors = {f"The translation, seed {seed}": door_to(TRANSLATOR, TRANSLATED, model_seed=seed) for seed in TRANSLATORS}
+    matrix = Rows(np.array([*rows.values()]), Side("to write", tuple(rows)), side)
+    return Measurement("Lines between two languages are no dictionary", paragraph, matrix, (table, below), doors)
 
 
 def _table(before: Mapping[int, Evidence]) -> Table:

@@ -14,6 +14,7 @@ from attnviz.examples.example import Example, Mistake, Side, Variant
 from attnviz.examples.printout import Agreement, Number, PrintOut
 from attnviz.explain.steps import STEPS, entry, steps_of
 from attnviz.explain.styled_text import runs
+from attnviz.models import MODELS
 from attnviz.scene.scene import parts_for_source, source_of
 
 
@@ -52,6 +53,9 @@ def _passes(example: Example) -> Iterator[Piece]:
         ours = [["", " "], ["badge", "ours, not in the notebook"]] if variant.ours else []
         text = runs(f"**{variant.title}.** {variant.description}")
         yield pieces.door(source_of(example, variant), "Open", text + ours)
+    if example.trained:
+        task = MODELS[example.trained].task
+        yield pieces.door(example.trained, "Open", f"**The same, trained: {task.title}.** {task.summary}")
 
 
 def _mistake(example: Example, number: int) -> Piece:
@@ -81,6 +85,8 @@ def _doors() -> dict[str, Door]:
     """The target of each link: a pass of the example, or the step where a mistake shows."""
     doors = {}
     for example in EXAMPLES.values():
+        if example.trained:
+            doors[example.trained] = parts_for_source(example.trained)
         for variant in example.variants:
             doors[source_of(example, variant)] = _door(example, variant, example.step, selection=example.selection)
         for number, mistake in enumerate(example.mistakes):

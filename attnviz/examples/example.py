@@ -92,6 +92,7 @@ class Example:
     print_outs: tuple[PrintOut, ...]
     mistakes: tuple[Mistake, ...]
     selection: Selection = field(default_factory=Selection)  # the number that the description speaks of
+    trained: str = ""  # the id of a trained model that does the same
 
     def variant(self, id: str) -> Variant:
         """The variant of that id."""

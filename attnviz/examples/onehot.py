@@ -77,6 +77,7 @@ EXAMPLE = Example(
         "and value are rows of W_Q, W_K and W_V as they stand: find them in the step “Q, K, V”."
     ),
     step="qkv",
+    trained="translator",
     source=(
         "Figures of the notebook “Writing attention from scratch using Numpy and Scipy” (Language Model, "
         "Sophie Katz, 2023; GPL-3.0-or-later). None of its code or text is used."

@@ -91,8 +91,11 @@ def gift(title: str, moments: Sequence[OnPaper]) -> str:
 
 
 def words_of(moment: Moment) -> str:
-    """The words that a moment's pass reads."""
-    return " ".join(msgspec.json.decode(moment.document)["template"]["parts"]["words"]["query"])
+    """The words that a moment's pass reads; of two texts both, the one that is read first."""
+    words = msgspec.json.decode(moment.document)["template"]["parts"]["words"]
+    texts = [words["query"]] if words["shared"] else [words["key"], words["query"]]
+    named = zip(reversed(words["sides"]) if len(texts) > 1 else [""], texts, strict=True)
+    return "; ".join(f"{side}: {' '.join(text)}" if side else " ".join(text) for side, text in named)
 
 
 def text_of_runs(runs: LessonRuns) -> str:

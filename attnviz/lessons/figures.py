@@ -19,6 +19,7 @@ from attnviz.explain.wording import percent
 from attnviz.lessons.cell_reference import LessonError, Passes, Side
 from attnviz.models.trained import TrainedModel
 from attnviz.models.training import accuracy, forward_batch, recorded_parts, stages_for
+from attnviz.models.translator import Translator
 from attnviz.scene.scene import model_choice
 from attnviz.scene.with_pass import SceneWithPass
 
@@ -123,6 +124,8 @@ def figure(name: str, passes: Passes) -> Figure:
         return _loss(what, resolved)
     if kind == "perplexity":
         return math.exp(_loss(what, resolved))
+    if kind == "turned":
+        return _turned(what, resolved)
     if name in _FIGURES:
         return _FIGURES[name](resolved)
     raise LessonError(f"A figure is one of {', '.join(_FIGURES)}, loss. and perplexity.; got {name!r}.")
@@ -216,6 +219,23 @@ def _n_multiplications(resolved: SceneWithPass, *, is_cached: bool) -> int:
     return multiplications(resolved.trace, len(resolved.trace.labels["query"]), is_cached=is_cached)
 
 
+def _turned(what: str, resolved: SceneWithPass) -> float:
+    """The part of a translator's pronouns that turn where it can't see the noun they stand for, or the other noun."""
+    turned = training(resolved).figures(resolved.scene.model_seed).get("turned", {})
+    if what.replace("_", " ") not in turned:
+        raise LessonError(f"Pronouns turn where referent or other_noun is hidden; got {what!r}.")
+    return turned[what.replace("_", " ")]
+
+
+def _translation(resolved: SceneWithPass) -> str:
+    """What a translator writes, from the beginning, with the numbers set by hand."""
+    choice, scene = model_choice(resolved.scene), resolved.scene
+    model = choice and choice.at(scene.model_seed, scene.checkpoint)
+    if not isinstance(model, Translator):
+        raise LessonError("A translation is what a translator writes; this pass has none.")
+    return model.task.french_text(model.translate(scene.sentence, scene.changes))
+
+
 _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "answer": lambda resolved: answer_of(resolved.trace),
     "answer.before": lambda resolved: answer_of(resolved.original),
@@ -235,9 +255,11 @@ _FIGURES: dict[str, Callable[[SceneWithPass], Figure]] = {
     "count.parameters": n_parameters,
     "count.padding": lambda resolved: resolved.scene.options.mask_size,
     "count.texts": lambda resolved: len(training(resolved).task.held_out().tokens),
+    "count.pronouns": lambda resolved: training(resolved).figures(resolved.scene.model_seed)["pronouns"],
     "count.steps_done": _steps,
     "count.steps": lambda resolved: training(resolved).checkpoints(resolved.scene.model_seed)[-1],
     "count.visible": lambda resolved: int(mask_of(resolved.trace).sum()),
     "count.words": lambda resolved: len(resolved.trace.labels["query"]),
     "e": lambda resolved: math.e,
+    "translation": _translation,
 }

@@ -113,7 +113,7 @@ class MomentSource(FileStruct, frozen=True):
 
 
 FOLDER = Path(__file__).parent
-# Calibrated on readers who knew nothing of attention: 80 minutes for eight lessons
+# Calibrated on readers who knew nothing of attention: 80 minutes for the first eight lessons
 _WORDS_A_MINUTE = 150
 _SECONDS_A_QUESTION = 50
 _SECONDS_A_LINE = 5

@@ -56,7 +56,8 @@ def need(text: str, passes: Passes) -> Need:
     if kind == "word":
         return Need([rest.strip()], [])
     if kind == "heads":
-        n_heads, most = int(rest), len(passes.trace().layers[-1].trace["attention"].value)
+        n_heads = int(rest)
+        most = max(len(layer.trace["attention"].value) for layer in passes.trace().layers)
         if n_heads > most:
             raise LessonError(f"A need is of heads that the pass has, {most}; got {text}.")
         return Need([f"head {number}" for number in range(1, n_heads + 1)], [])
@@ -108,4 +109,6 @@ def head_and_layer(ref: Reference) -> str:
     is_headed = ref.stage.axes[0] == "head" and ref.stage.shape[0] > 1 and ref.index[0] is not None
     head = f" in {place_name(ref, 0, ref.index[0])}" if is_headed else ""
     layer = split_layer(ref.stage.name)[1]
-    return head + (f" {'of' if head else 'in'} layer {layer}" if layer else "")
+    titles = ref.trace.origin.layer_titles
+    named = f"“{titles[layer - 1]}”" if layer and titles else f"layer {layer}"
+    return head + (f" {'of' if head else 'in'} {named}" if layer else "")

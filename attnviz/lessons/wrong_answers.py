@@ -27,7 +27,8 @@ def wrong_answers(ref: Reference) -> list[tuple[float, str]]:
 def _of_scores(ref: Reference, layer: int) -> Iterator[WrongAnswer]:
     head, query, key = ref.index
     yield ref.trace[name_in_layer("scaled", layer)].value[ref.index], "{number} is the score after scaling."
-    if query < ref.stage.shape[2] and key < ref.stage.shape[1]:
+    words = (ref.trace.words(ref.stage.name, axis) for axis in ("query", "key"))
+    if ref.stage.shape[1] == ref.stage.shape[2] and len({*words}) == 1:  # words of one text
         one, other = ref.label(1, key), ref.label(2, query)
         yield (
             ref.stage.value[head, key, query],

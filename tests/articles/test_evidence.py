@@ -1,6 +1,7 @@
 """Evidence: many sentences at once are measured as each alone; and the page on what attention doesn't say says so."""
 
 import base64
+import functools
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from page import ROOT, components, opened, quiet, scene_of, sends
 from attnviz.app.evidence import Figure, described, figure
 from attnviz.articles.evidence import evidence, text
 from attnviz.articles.pieces import Side
+from attnviz.core.changes import Change
 from attnviz.models import MODELS
 from attnviz.models.task import Batch
 from attnviz.models.tasks.toy import ANIMAL_FIRST, ANIMALS, AT_IT, AT_LAST, OF_ANIMALS, OF_PLACES, PLACE_FIRST, PLACES
@@ -130,6 +132,8 @@ def held_out(id, seed=0, checkpoint=None, hidden="nothing"):
 
 
 def percent(share):
+    if 0.995 <= share < 1:
+        return "over 99 %"
     return "under 1 %" if 0 < share < 0.01 else f"{int(round(100 * share, 9) + 0.5)} %"
 
 
@@ -204,7 +208,7 @@ def test_the_page_says_where_the_short_cut_fails():
 def test_the_page_says_how_convincing_random_parameters_look():
     untrained, trained = ([held_out("who-is-it", seed, place) for seed in range(5)] for place in (0, None))
     says = said("Before their training")
-    (table,) = (each for each in pieces(opened(PAGE)) if each["kind"] == "table")
+    table, _ = (each for each in pieces(opened(PAGE)) if each["kind"] == "table")
     shares, telling = ([f(each) for each in untrained] for f in (lambda e: e.right.mean(), lambda e: e.rather_right))
     assert f"gets {percent(min(shares))} to {percent(max(shares))} of the attention on average" in says
     assert f"an even share would be {percent(1 / 12)}" in says
@@ -217,6 +221,34 @@ def test_the_page_says_how_convincing_random_parameters_look():
             for f in (lambda e: e.right.mean(), lambda e: (e.right > e.other).mean(), lambda e: e.accuracy)
         ]
         assert [each.replace("\N{NO-BREAK SPACE}", " ") for each in line] == [str(seed), *cells]
+
+
+@functools.cache
+def of_own_word(french, seed):
+    """The attention of a French word to the English one that it translates, and whether it is right without that, for
+    each held-out sentence that has it; sentence by sentence.
+    """
+    model, batch = MODELS["translator"].at(seed, None), MODELS["translator"].task.held_out()
+    found = []
+    for nth, row in np.argwhere(batch.is_target & (batch.answers == model.task.answers.index(french))):
+        n = int(batch.is_source[nth].sum())
+        english = tuple(model.task.english[place] for place in batch.source[nth, :n])
+        trace = model.read(english, tuple(model.task.french[place] for place in batch.tokens[nth, 1 : row + 1]))
+        own = np.flatnonzero(batch.translates[nth, row])
+        hidden = trace.with_changes(*(Change("mask_3", (int(row), int(place)), 0) for place in own))
+        answer = model.task.answers[hidden["probabilities"].value[-1].argmax()]
+        found.append((trace["attention_3"].value[0, -1, own].sum(), answer == french))
+    return np.mean(found, axis=0)
+
+
+@pytest.mark.parametrize("french", ["chat", "il", "pas", "est"])
+def test_the_page_says_what_translators_read_and_what_they_write_without_it(french):
+    (table,) = (each for each in pieces(opened(PAGE)) if each["kind"] == "table" and "French word" in each["head"])
+    (line,) = (each for each in table["rows"] if each[0] == french)
+    expected = [percent(of_own_word(french, seed)[what]) for what in (0, 1) for seed in range(3)]
+    assert [each.replace("\N{NO-BREAK SPACE}", " ") for each in line[2:]] == expected
+    says = said("Three translators") + said("**Hide the English")
+    assert {"chat": expected[0], "il": expected[5], "pas": expected[4], "est": expected[3]}[french] in says
 
 
 TIRED = "the animal did not cross the street because it was too tired"

@@ -14,6 +14,7 @@ from attnviz.core.rng import stream
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.lessons.cell_reference import PATTERN, find
 from attnviz.models import MODELS
+from attnviz.models.pronouns import turned_pronouns
 from attnviz.models.training import FILE
 
 PARTS = json.loads(FILE.read_text("utf-8"))
@@ -69,8 +70,14 @@ def d_k_of(trace, layer):
     return sum(trace[name_in_layer(q, layer)].shape[-1] for q in ("q", "q_r") if name_in_layer(q, layer) in trace)
 
 
+def keys_of(trace, layer):
+    """The words that a layer looks at."""
+    return trace.labels.get(name_in_layer("key", layer), trace.labels["key"])
+
+
 def _masked(trace, layer, head, query, key):
-    if not trace["mask"].value[query, key]:
+    mask = name_in_layer("mask", layer)
+    if not trace[mask if mask in trace else "mask"].value[query, key]:
         return -math.inf
     score = slow(trace, name_in_layer("scaled", layer), (head, query, key))
     if name_in_layer("capped", layer) in trace:
@@ -82,7 +89,7 @@ def _masked(trace, layer, head, query, key):
 
 
 def _share(trace, layer, head, query, key):
-    row = [_masked(trace, layer, head, query, other) for other in range(len(trace.labels["key"]))]
+    row = [_masked(trace, layer, head, query, other) for other in range(len(keys_of(trace, layer)))]
     sinks = [float(trace[name_in_layer("sinks", layer)].value[head])] if name_in_layer("sinks", layer) in trace else []
     return softmax([*row, *sinks])[key]
 
@@ -96,7 +103,7 @@ def _value(trace, layer, head, key, feature):
 
 
 def _found(trace, layer, head, query, feature):
-    keys = range(len(trace.labels["key"]))
+    keys = range(len(keys_of(trace, layer)))
     return sum(_share(trace, layer, head, query, key) * _value(trace, layer, head, key, feature) for key in keys)
 
 
@@ -122,7 +129,7 @@ def softmax(row):
 
 
 FIGURE = re.compile(
-    r"(?<![\w'.])(?:A\.)?(?:(?:count|mistake|loss|perplexity|looks|accuracy)(?:\.\w+)+|answer(?:\.before)?|e)\b(?!['(])"
+    r"(?<![\w'.])(?:A\.)?(?:(?:count|mistake|loss|perplexity|looks|accuracy|turned)(?:\.\w+)+|answer(?:\.before)?|translation|e)\b(?!['(])"
 )
 
 
@@ -240,7 +247,8 @@ def _row(of, stage, at=None):
 
 def _unscaled(of):
     assert not {"capped", "biased", "sinks"} & set(of.trace.keys()), "which change a score, too"
-    assert of.trace["scaled"].operation.factor is None, "and are divided otherwise"
+    scaled = name_in_layer("scaled", split_layer(of.stage.name)[1])
+    assert of.trace[scaled].operation.factor is None, "and are divided otherwise"
     raw, seen = _row(of, "scores"), _row(of, "masked")
     return softmax([score if math.isfinite(shown) else -math.inf for score, shown in zip(raw, seen, strict=True)])[
         of.index[-1]
@@ -260,12 +268,12 @@ def of_name(of):
 
 def _values(of):
     layer, (head, _, feature) = split_layer(of.stage.name)[1], of.index
-    return [_value(of.trace, layer, head, key, feature) for key in range(len(of.trace.labels["key"]))]
+    return [_value(of.trace, layer, head, key, feature) for key in range(len(keys_of(of.trace, layer)))]
 
 
 def _own_value(of, word):
     shares = _row(of, "attention", (of.index[0], of.index[1], 0))
-    place = of.trace.labels["key"].index(word)
+    place = keys_of(of.trace, split_layer(of.stage.name)[1]).index(word)
     assert shares[place] == max(shares)
     return _values(of)[place]
 
@@ -437,7 +445,26 @@ def _answer(trace):
     return trace.labels["answer"][row.index(max(row))]
 
 
+def _translation(fitted, _):
+    """What a translator writes: again and again the most probable word, to each text with all numbers set by hand."""
+    scene, written = fitted.scene, []
+    model = MODELS[scene.source].at(scene.model_seed, scene.checkpoint)
+    while len(written) < len(model.arrays["positions"]) - 1:
+        trace = model.trace(scene.sentence, model.task.french_text(written))
+        for change in scene.changes:
+            if all(
+                place is None or place < n for place, n in zip(change.index, trace[change.stage].shape, strict=False)
+            ):
+                trace = trace.with_changes(change)
+        word = _answer(trace)
+        if word == "<end>":
+            break
+        written.append(word)
+    return model.task.french_text(written)
+
+
 COUNTED = {
+    "translation": _translation,
     "e": lambda one, _: sum(1 / math.factorial(n) for n in range(20)),
     "answer": lambda one, _: _answer(one.trace),
     "answer.before": lambda one, _: _answer(one.original),
@@ -452,6 +479,7 @@ COUNTED = {
     "count.names": lambda one, _: len(distinct := {*MODELS[one.scene.source].task.names}) - len(distinct) // 10,
     "count.layers": lambda one, _: sum(stage.name.startswith("attention") for stage in one.trace),
     "count.neurons": lambda one, _: len(one.trace["hidden"].value[0]),
+    "count.pronouns": lambda one, _: len(turned_pronouns(MODELS["translator"].at(one.scene.model_seed))["referent"]),
     "count.steps": lambda one, _: max(MODELS[one.scene.source].checkpoints(one.scene.model_seed)),
     "count.steps_done": lambda one, _: _steps(one),
     "count.texts": lambda one, _: len(MODELS[one.scene.source].task.held_out().answers),
@@ -495,6 +523,9 @@ def _measured(name, fitted):
     if kind == "looks":
         head, where = re.fullmatch(r"head_(\d)\.(\w+)", what).groups()
         return PARTS[seed]["heads"][int(head) - 1]["looks"][{"before": "the letter before"}[where]]
+    if kind == "turned":
+        turned = turned_pronouns(MODELS["translator"].at(seed))[what.replace("_", " ")]
+        return round(sum(turned) / len(turned), 4)
     if kind == "accuracy":
         return _accuracy(what, fitted.scene.source, seed)
     choice = MODELS[fitted.scene.source]
@@ -534,9 +565,28 @@ def _accuracy(what, source, seed):
     model = MODELS[source].at(seed)
     batch = model.task.held_out()
     right = 0
+    if source == "translator":
+        return _translated(what, model, batch)
     for tokens, answers in zip(batch.tokens, batch.answers, strict=True):
         trace = model.trace(" ".join(model.task.words[token] for token in tokens))
         if what != "model":
             trace = trace.with_changes(Change("output_1", (None,), 0.0))
         right += int(trace["probabilities"].value[-1].argmax()) == answers[-1]
+    return right / len(batch.tokens)
+
+
+def _translated(what, model, batch):
+    """The part of held-out texts of which each next word, after the right ones, is right."""
+    right = 0
+    for source, tokens, answers, is_target in zip(
+        batch.source, batch.tokens, batch.answers, batch.is_target, strict=True
+    ):
+        english = [model.task.english[word] for word in source]
+        n = 1 + int(np.flatnonzero(is_target)[-1])
+        french = [model.task.french[word] for word in tokens[1:n]]
+        trace = model.trace(" ".join(english[: english.index("<end>")]), model.task.french_text(french))
+        if what != "model":
+            trace = trace.with_changes(Change(what.replace("without_layer", "output"), (None,), 0.0))
+        first = trace["probabilities"].value.argmax(axis=-1) == answers[:n]
+        right += all(first | ~is_target[:n])
     return right / len(batch.tokens)

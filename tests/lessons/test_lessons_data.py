@@ -165,7 +165,7 @@ def as_fraction(number):
 
 IN_WORDS = {word: n for n, word in enumerate(_IN_WORDS) if n > 2}  # “the two” is no number
 IN_WORDS |= {"half": 2, "twice": 2, "doubled": 2, "hundred": 100}
-NAMED = re.compile(r"(?:head|layer|dimension|position)s? \d+(?:(?:,| and) \d+)*")
+NAMED = re.compile(r"(?:head|layer|lesson|dimension|position)s? \d+(?:(?:,| and) \d+)*")
 """Places by their names."""
 CITED = re.compile(r"et al\. \d{4}")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -221,6 +221,7 @@ def test_picked_answer_is_right_and_others_get_their_rank(name):
 
 WHOSE = re.compile(
     r"(?:where |For )(?:“(.+?)”|dimension (\d+)|(head \d+))(?: looks (?:most|least)|,)"
+    r"|where the model looked most for “(.+?)”"
     r"|“([^“”]+)” looks (?:most|least) at itself"
 )
 FIRST_AND_LAST = {"largest": ("largest", "smallest"), "smallest": ("smallest", "largest")}
@@ -249,6 +250,8 @@ def _is_right_elsewhere(told, of, place, sizes):
     others = [each for each in range(len(of.index)) if each != axis]
     for other in others:
         labels = of.trace.axes(of.stage.name)[other].labels
+        if " looked most for " in told:
+            labels = (*labels[1:], "<end>")  # the word that was written from each row
         if name not in labels:
             continue
         at = list(of.index)
@@ -316,7 +319,8 @@ def test_gaps_and_their_wrong_numbers(name):
             assert (cell["gap"] is not None) == (word in own.gaps)
             gap = cell["gap"] or {"value": by * right, "tolerance": 1, "nears": []}
             assert math.isclose(gap["value"], by * right, rel_tol=1e-9, abs_tol=1e-12)
-            printed = float(Fraction(said(cell["text"]).rstrip("\xa0%").replace("−", "-")))
+            read_off = re.sub("^(?:under|over) ", "", said(cell["text"]).rstrip("\xa0%"))
+            printed = float(Fraction(read_off.replace("−", "-")))
             assert abs(printed - gap["value"]) <= gap["tolerance"], "what is printed is right"
             assert {text for at, text in told if at == word} <= {said(near["feedback"]) for near in gap["nears"]}
             for near in gap["nears"]:
@@ -445,7 +449,7 @@ def test_model_answer_and_when_others_win(name):
 def _answer_looking_at(trace, word):
     """What the model answers if its last layer hides every other word from the last one."""
     layer, last = trace.layers[-1], len(trace.labels["query"]) - 1
-    name, keys = layer.names["masked"], trace.labels["key"]
+    name, keys = layer.names["masked"], layer.trace.labels["key"]
     heads = range(trace[name].shape[0])
     hidden = [
         Change(name, (head, last, key), -math.inf) for head in heads for key in range(len(keys)) if keys[key] != word

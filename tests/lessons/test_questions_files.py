@@ -292,6 +292,16 @@ def test_slides_alternate_question_and_answer(lesson):
         assert "**B**: `np.where(mask, scaled, -np.inf)`" in answered
 
 
+def test_slides_have_both_texts_of_a_translation():
+    slides = of_lesson("slides", "translator").replace("\\", "").split("\n\n---\n\n")
+    asked = [each for each in slides if each.startswith("## 4. ") and "- A: " in each]
+    assert (
+        [each for each in asked if "English: the cow sleeps <end>; French: <begin> la vache dort" in each]
+        == asked
+        != []
+    )
+
+
 def test_talk_text_stays_text_on_slides():
     text = of_talk("slides", talk(text="# a | b\n- <b>", title="1. & ---", ask=Number(of="1 - 3", prompt="?")))
     assert "\\# a \\| b - \\<b\\>" in text

@@ -12,6 +12,7 @@ from taught import PLACES, sent
 
 from attnviz.explain.wording import percent
 from attnviz.lessons.lesson import LESSONS, passes_at
+from attnviz.lessons.questions.picks import PickWord
 
 pytestmark = pytest.mark.browser
 
@@ -73,6 +74,44 @@ def test_picked_word_gets_a_verdict(taught, word, kind):
     expect(page.locator(f".choices .{kind}")).to_have_text(word)
     assert page.locator(f".choices .{kind}").evaluate(_SIGN) == {"right": "✓", "wrong": "✗"}[kind]
     assert page.locator(".thread .arc").count() > 0
+
+
+_SAID = """() => [...document.querySelectorAll(".lesson-picture, .lesson-picture *")].flatMap((each) =>
+  [each.title, each.ariaLabel, each.ariaDescription, ...[...each.childNodes].map((node) => node.data)]).join("\\n")"""
+"""All that a picture says, seen or heard."""
+MADE = {(lesson, number): LESSONS[lesson].moment[number - 1] for lesson, number in PLACES}
+BESIDE = [place for place, each in MADE.items() if each.ask and "beside=" in each.at and not each.picture]
+POINTED = [place for place, each in MADE.items() if each.says_words_alone and isinstance(each.ask, PickWord)]
+
+
+@pytest.mark.parametrize(("lesson", "number"), BESIDE)
+def test_what_is_set_by_hand_is_told_with_the_answer(taught, lesson, number):
+    between = read(lesson, number)["document"]["other"]["between"]
+    told = [each for name, *sides in between if name == "Set by hand" for each in sides]
+    page = taught(f"?lesson={lesson}&moment={number}")
+    if not MADE[lesson, number].says_words_alone:
+        page.locator(".lesson-picture .main").wait_for()
+    assert [each for each in told if each in page.evaluate(_SAID)] == []
+    page.keyboard.press("PageDown")
+    becomes(page, lambda: [each for each in told if each not in page.evaluate(_SAID)], [])
+
+
+@pytest.mark.parametrize("size", [(1366, 768), PHONE])
+@pytest.mark.parametrize(("lesson", "number"), POINTED)
+def test_a_guess_begins_above_the_asking_word(taught, lesson, number, size):
+    moment = read(lesson, number)
+    page = taught(f"?lesson={lesson}&moment={number}", size=size)
+    asking = moment["document"]["where"]["cell"]["query"]
+    assert asking not in moment["question"]["right"]
+    mark = page.locator(".guess text").bounding_box()
+    word = page.locator(".choices button").nth(asking).bounding_box()
+    assert mark["x"] + mark["width"] / 2 == pytest.approx(word["x"] + word["width"] / 2, abs=1)
+    assert mark["y"] < word["y"]
+    page.mouse.move(mark["x"] + mark["width"] / 2, mark["y"] + mark["height"] / 2)
+    page.mouse.down()
+    page.locator(".choices button").nth(moment["question"]["right"][0]).hover()
+    page.mouse.up()
+    expect(verdict(page)).to_have_class("verdict right")
 
 
 _SIGN = """(each) => getComputedStyle(each, "::after").content.replaceAll(/[" ]/g, "")"""

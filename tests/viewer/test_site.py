@@ -25,9 +25,11 @@ from attnviz.viewer.site.__main__ import main
 from attnviz.viewer.site.static_edition import (
     MOST_NUMBERS,
     NAMES,
+    SENTENCES,
     lesson_page_name,
     model_page_name,
     name_page_name,
+    sentence_page_name,
     talk_file,
     talk_page_name,
 )
@@ -35,7 +37,8 @@ from attnviz.viewer.site.static_edition import (
 pytestmark = pytest.mark.slow
 
 MOST_BYTES = {lesson_page_name("microgpt"): 400_000, lesson_page_name("heads"): 250_000}
-"""Of pages that hold passes of microgpt, compressed; of all others 150 kB."""
+MOST_BYTES |= {lesson_page_name("translator"): 850_000, **dict.fromkeys(map(sentence_page_name, SENTENCES), 200_000)}
+"""Of pages that hold passes of microgpt or of translations, each with its own words, compressed; of others 150 kB."""
 
 TALK = Talk(
     title="Two looks: at <it>",
@@ -81,6 +84,7 @@ def test_pages_are_small_and_all_links_resolve(site):
         *map(lesson_page_name, LESSONS),
         *map(model_page_name, MODELS),
         *map(name_page_name, NAMES),
+        *map(sentence_page_name, SENTENCES),
         "index.html",
         "your-own-sentence.html",
         "what-attention-doesnt-say.html",
@@ -154,7 +158,7 @@ def test_lesson_and_talk_files_run_in_every_engine(engine, site):
     names = [*LESSONS]
     first, second = (LESSONS[name] for name in names[:2])
     engine.open((site / lesson_page_name(names[0])).as_uri())
-    sees(about=f"Lesson 1 of 8 · {first.title}", count="1 of")
+    sees(about=f"Lesson 1 of {len(names)} · {first.title}", count="1 of")
     engine.read("document.querySelector('.choices button:nth-child(2)').click()")
     sees(verdict="Right: animal")
     engine.press("PageDown")
@@ -177,7 +181,7 @@ def test_lesson_and_talk_files_run_in_every_engine(engine, site):
         sees(count=f"{number} of", hash=f"#moment={number}&present=1")
     engine.press("PageDown")
     engine.press("PageDown")
-    sees(title=second.title, about="Lesson 2 of 8", count="1 of", hash="#moment=1&present=1")
+    sees(title=second.title, about=f"Lesson 2 of {len(names)}", count="1 of", hash="#moment=1&present=1")
     engine.press("PageUp")
     sees(title=first.title, count=f"{len(first.moment)} of")
     engine.open((site / talk_page_name(TALK)).as_uri())

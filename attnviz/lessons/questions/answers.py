@@ -137,11 +137,11 @@ class Answer(QuestionSpec, tag="answer", frozen=True):
 
 
 def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
-    names = trace.labels["key"]
+    labels = trace.layers[-1].trace.labels
     for key, row in _rows_looking_at_one(trace).items():
         if row.argmax() == answer:
             text = " It would be right if “{last}” looked at “{other}” alone."
-            return sentence(text, last=["", names[-1]], other=["", names[key]])
+            return sentence(text, last=["", labels["query"][-1]], other=["", labels["key"][key]])
     return []
 
 
@@ -149,7 +149,7 @@ def _looking_elsewhere(answer: int, trace: Trace) -> LessonRuns:
 def _rows_looking_at_one(trace: Trace) -> dict[int, np.ndarray]:
     """For each visible word, the probabilities if the last word gave it all its attention in the last layer."""
     layer = trace.layers[-1]
-    name, last = layer.names["attention"], len(trace.labels["query"]) - 1
+    name, last = layer.names["attention"], len(layer.trace.labels["query"]) - 1
     rows = {}
     for key in np.flatnonzero(np.isfinite(layer.trace["masked"].value[0, last])):
         changes = (

@@ -103,7 +103,9 @@ class Extreme(QuestionSpec, frozen=True):
     def _right_for(self, row: Reference, axis: int, index: int, other: int) -> LessonRuns:
         name, where = row.label(axis, index), row.label(other, row.index[other])
         answer, whose = place_slot(row, axis), place_slot(row, other, "where")
-        if split_layer(row.stage.name)[0] == "attention":
+        if split_layer(row.stage.name)[0] == "attention" and (written := _written(row, other)):
+            where, text = written, f"{answer} is where the model looked most for {whose}"
+        elif split_layer(row.stage.name)[0] == "attention":
             how = "least" if self.pick == "smallest" else "most"
             text = f"{whose} looks {how} at itself" if name == where else f"{answer} is where {whose} looks {how}"
         else:
@@ -111,6 +113,14 @@ class Extreme(QuestionSpec, frozen=True):
             if self.pick == "largest in size":
                 text = f"For {whose}, {answer} has the number {_ORDERS[self.pick][0]}"
         return sentence(f" {text[0].upper()}{text[1:]}.", name=["", name], where=["", where])
+
+
+def _written(row: Reference, axis: int) -> str:
+    """The word that a translator wrote next, after the word of a row of its cross-attention; else empty."""
+    layer, trace = split_layer(row.stage.name)[1], row.trace
+    if row.stage.axes[axis] != "query" or not trace.origin.sides or len({*trace.origin.sides[layer - 1]}) == 1:
+        return ""
+    return (*trace.labels["query"], trace.labels["answer"][-1])[row.index[axis] + 1]
 
 
 _ORDERS = {  # what the first and the last of a row are called, and how many are ahead of another
