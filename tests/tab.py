@@ -114,7 +114,7 @@ def lesson(tab, search="", shown=".lesson-said"):
     return page
 
 
-AT_ONCE = ("Lessons", "Walkthrough", "microgpt", "Translator", "Your own numbers")
+AT_ONCE = ("Lessons", "Walkthrough", "microgpt", "Your own numbers")
 """The pages that the navigation shows; the others are in its menu."""
 
 
