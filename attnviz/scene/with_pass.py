@@ -24,10 +24,10 @@ from attnviz.core.trace import Layer, Trace, cached_on_trace
 from attnviz.explain.steps import STEPS, layer_number, nearest, step_of, steps_of, title
 from attnviz.explain.texts import encodes
 from attnviz.models.model import Model
-from attnviz.models.translator import END, Translator
+from attnviz.models.tasks.lexicon import PRONOUNS
+from attnviz.models.translator import Translator
 from attnviz.scene.reading import (
     capacity,
-    french_capacity,
     has_options,
     is_spoken,
     join_words,
@@ -119,14 +119,11 @@ def _with_largest(layer: Layer, at: Selection) -> Selection:
     return replace(at, **{name: int(abs(row).argmax()) for name, row in rows.items()})
 
 
-_PRONOUNS = ("it", "they")
-
-
 def _translating(trace: Trace, layer: Layer) -> Selection:
     weights, words = layer.trace["attention"].value, layer.trace.labels["query"]
     answers = trace["probabilities"].value.argmax(axis=-1)
     if layer.number == 1:
-        query = next((place for place, word in enumerate(words) if word in _PRONOUNS), 0)
+        query = next((place for place, word in enumerate(words) if word in PRONOUNS), 0)
     else:
         reads = trace.layers[-1].trace["attention"].value.mean(axis=0).argmax(axis=-1)
         query = _writing(reads, ends=answers[-1] == len(trace.labels["answer"]) - 1)
@@ -249,8 +246,7 @@ def as_written(scene: Scene) -> Scene:
 
 def whole_translation(scene: Scene) -> str:
     """What a translator writes with the numbers set by hand in force."""
-    words = _model(scene).translate(text_read(scene), scene.changes)
-    return " ".join([word for word in words if word != END][: french_capacity(scene)])
+    return " ".join(_model(scene).translate(text_read(scene), scene.changes))
 
 
 def written_words(trace: Trace) -> list[str]:
