@@ -161,7 +161,7 @@ class Translator(Model):
             self._computed(tokens, written)
             .with_sources(sources | {"mask_2": f"the mask “causal”: {REASONS['causal']}"})
             .labelled(**words, answer=labels(self.task.answers))
-            .originating(self._origin_of(tokens, written, self.task.french_rows(french)))
+            .originating(self._origin_of(tokens, self.task.french_rows(french)))
         )
 
     def _computed(self, tokens: tuple[str, ...], written: tuple[str, ...]) -> Trace:
@@ -187,7 +187,7 @@ class Translator(Model):
         )
         return trace.beginning_with((*context.values(), *x.values()))
 
-    def _origin_of(self, tokens: tuple[str, ...], written: tuple[str, ...], rows: tuple[int, ...]) -> Origin:
+    def _origin_of(self, tokens: tuple[str, ...], rows: tuple[int, ...]) -> Origin:
         task = self.task
         return Origin(
             self.kind,
