@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attnviz.core.stage import split_layer
-from attnviz.explain.steps import full_title
+from attnviz.explain.steps import full_title, layer_name
 from attnviz.lessons.cell_reference import (
     PATTERN,
     LessonError,
@@ -109,6 +109,4 @@ def head_and_layer(ref: Reference) -> str:
     is_headed = ref.stage.axes[0] == "head" and ref.stage.shape[0] > 1 and ref.index[0] is not None
     head = f" in {place_name(ref, 0, ref.index[0])}" if is_headed else ""
     layer = split_layer(ref.stage.name)[1]
-    titles = ref.trace.origin.layer_titles
-    named = f"“{titles[layer - 1]}”" if layer and titles else f"layer {layer}"
-    return head + (f" {'of' if head else 'in'} {named}" if layer else "")
+    return head + (f" {'of' if head else 'in'} {layer_name(ref.trace, layer)}" if layer else "")

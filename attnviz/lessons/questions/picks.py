@@ -10,6 +10,7 @@ from msgspec import field
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.contract.lesson import Pick as PickQuestion
 from attnviz.core.stage import name_in_layer, split_layer
+from attnviz.explain.texts import crosses
 from attnviz.lessons.cell_reference import (
     PATTERN,
     LessonError,
@@ -117,8 +118,8 @@ class Extreme(QuestionSpec, frozen=True):
 
 def _written(row: Reference, axis: int) -> str:
     """The word that a translator wrote next, after the word of a row of its cross-attention; else empty."""
-    layer, trace = split_layer(row.stage.name)[1], row.trace
-    if row.stage.axes[axis] != "query" or not trace.origin.sides or len({*trace.origin.sides[layer - 1]}) == 1:
+    trace = row.trace
+    if row.stage.axes[axis] != "query" or not crosses(trace.layer_of(row.stage.name).trace):
         return ""
     return (*trace.labels["query"], trace.labels["answer"][-1])[row.index[axis] + 1]
 
