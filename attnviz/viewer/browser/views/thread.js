@@ -125,11 +125,8 @@ export function makeThread(tools) {
     update(pass, where, look) {
       shown = { pass, where, look };
       const isRows = hasTwoRows(pass, where);
-      for (const [each, isHidden] of [
-        [inner, isRows],
-        [rows.element, !isRows],
-      ])
-        each.hidden = isHidden;
+      inner.hidden = isRows;
+      rows.element.hidden = !isRows;
       box.classList.toggle("rows", isRows);
       if (isRows) return rows.update(pass, where, look);
       rows.end();
