@@ -12,6 +12,7 @@ from attnviz.core.arrays import ROUNDING
 from attnviz.core.graph import ancestors
 from attnviz.core.selection import Axis, Selection
 from attnviz.core.stage import name_in_layer, split_layer
+from attnviz.core.tokens import without_number
 from attnviz.core.trace import Trace
 
 _WORDS = ("query", "key", "answer")
@@ -138,7 +139,7 @@ def row_differs(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
 def _matching_places(role: str, of_a: Sequence[str], of_b: Sequence[str], *, in_order: bool) -> tuple[int | None, ...]:
     """For each word the index of the same word in the other pass; a replaced word takes its replacement's."""
     if in_order and role != "answer":
-        return _aligned(*([label.partition(" (")[0] for label in labels] for labels in (of_a, of_b)))
+        return _aligned(*(list(map(without_number, labels)) for labels in (of_a, of_b)))
     named = {label: place for place, label in enumerate(of_a)}
     places = [named.get(label) for label in of_b]
     stay = [place for place, one in enumerate(places) if one is not None]

@@ -10,6 +10,7 @@ _JOINERS = "\u200c\u200d"  # emoji and some scripts are spelt with them
 _INSIDE_WORDS = "'\u2019"
 _INSIDE_NUMBERS = ".,"
 _FILLER = re.compile(r"(\[PAD\])")
+_NUMBER = re.compile(r" \(\d+\)$")
 MAX_LABEL_CHARACTERS = 24
 _UNSEEN = ("Zs", "Zl", "Zp", "Cc", "Cf")
 
@@ -110,6 +111,15 @@ def labels(tokens: Sequence[str]) -> tuple[str, ...]:
         numbered = (f"{shown} ({n})" for n in count(2))
         taken[next(label for label in chain([shown], numbered) if label not in taken)] = None
     return tuple(taken)
+
+
+def without_number(label: str) -> str:
+    """A label without the number of a repeated token.
+
+    >>> without_number("the (2)")
+    'the'
+    """
+    return _NUMBER.sub("", label)
 
 
 def _clusters(text: str) -> list[str]:

@@ -1,7 +1,6 @@
 """A pass as a script in microgpt's style, in plain Python, for readers who know microgpt better than NumPy."""
 
 import json
-import re
 
 import numpy as np
 
@@ -9,6 +8,7 @@ from attnviz.core.operations.activations import ReLU
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import split_layer
+from attnviz.core.tokens import without_number
 from attnviz.core.trace import Layer, Trace
 from attnviz.models.statefile import IN_LAYER, state_dict
 
@@ -130,8 +130,6 @@ else:
     print(f"All logits are attnviz's, to {{max(differences):.0e}}.")
 '''
 
-_REPEATED = re.compile(r" \(\d+\)$")
-
 
 def script(trace: Trace) -> str | None:
     """The pass as a script in microgpt's style; it reads the file of `numbers` and prints how far its logits are off.
@@ -155,7 +153,7 @@ def numbers(trace: Trace) -> bytes:
     data = {
         "n_head": trace.layers[0].trace["w_q"].shape[0],
         "tokens": tokens,
-        "words": [_REPEATED.sub("", word) for word in trace.labels["token"]],
+        "words": [without_number(word) for word in trace.labels["token"]],
         "answers": trace.labels["answer"],
         "logits": trace["logits"].value.tolist(),
         "state_dict": state | {"wte": rows},

@@ -19,7 +19,7 @@ from attnviz.core.masks import CUSTOM_MASK_RECIPE, CustomMask
 from attnviz.core.selection import Selection
 from attnviz.core.settings import Settings
 from attnviz.core.terms import Cell
-from attnviz.core.tokens import first_tokens
+from attnviz.core.tokens import first_tokens, without_number
 from attnviz.core.trace import Layer, Trace, cached_on_trace
 from attnviz.explain.steps import STEPS, layer_number, nearest, step_of, steps_of, title
 from attnviz.explain.texts import encodes
@@ -251,7 +251,7 @@ def whole_translation(scene: Scene) -> str:
 
 def written_words(trace: Trace) -> list[str]:
     """The words that a translator has written in its pass, without the one that all begin with."""
-    return [label.partition(" (")[0] for label in trace.labels["token"][1:]]  # the second "noir" is "noir (2)"
+    return list(map(without_number, trace.labels["token"][1:]))
 
 
 def settings_of(scene: Scene) -> Settings:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import re
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,6 +13,7 @@ from attnviz.checks.recording.recorded import Recorded, pass_of
 from attnviz.checks.report.compare_arrays import Comparison
 from attnviz.checks.uploads import UserStages
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
+from attnviz.core.tokens import without_number
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted, listed
 from attnviz.models.translator import END
@@ -26,7 +26,6 @@ from attnviz.viewer.bundle import filled
 
 USUAL_BYTES = 850_000  # the usual size of a page; a larger one gets a warning before it is written
 MAX_TITLE_CHARACTERS = 80
-_NUMBERED = re.compile(r" \(\d+\)$")
 _FRAME = (
     '<iframe title="{name}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
     'style="box-sizing: border-box; width: 100%; height: 46rem; border: 1px solid #8888; resize: vertical"></iframe>'
@@ -158,7 +157,7 @@ def _title(trace: Trace) -> str:
     words = [word for word in trace.labels.get("context token" if trace.has_encoder else "query", ()) if word != END]
     if not words:
         return f"a pass of {counted(trace.lengths['query'], 'token')}"
-    text = " ".join(_NUMBERED.sub("", word) if _NUMBERED.sub("", word) in words else word for word in words)
+    text = " ".join(without_number(word) if without_number(word) in words else word for word in words)
     return text if len(text) <= MAX_TITLE_CHARACTERS else f"{text[: MAX_TITLE_CHARACTERS - 1]}…"
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from attnviz.core.tokens import without_number
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Section, Step, either
 from attnviz.explain.story import Story, always, both, of_model, origin, selection_story, unless
@@ -10,7 +11,6 @@ from attnviz.explain.styled_text import Runs, runs
 from attnviz.explain.texts import asking, of_two_texts, sides, written_by
 
 MAX_QUOTED_WORDS = 16  # the most words of a sentence that a heading quotes
-_REPEATED = re.compile(r" \(\d+\)$")
 _CLOSING = ".,;:!?…)"
 _WORD = selection_story(Story("{query}"))
 
@@ -18,7 +18,7 @@ _WORD = selection_story(Story("{query}"))
 def sentence(labels: Sequence[str]) -> str:
     """The words along an axis as a sentence, cut short if it is long."""
     quoted = ""
-    for word in (_REPEATED.sub("", label) for label in labels[:MAX_QUOTED_WORDS]):
+    for word in map(without_number, labels[:MAX_QUOTED_WORDS]):
         apart = quoted and word not in _CLOSING
         quoted += f" {word}" if apart else word
     return quoted + " …" * (len(labels) > MAX_QUOTED_WORDS)
