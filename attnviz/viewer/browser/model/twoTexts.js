@@ -2,6 +2,7 @@
 import { LITTLE, listed, percent } from "./numeral.js";
 import { isMuted } from "./changes.js";
 import { isFirst } from "./state.js";
+import { withoutNumber } from "./words.js";
 
 const READS = 0.5, // the least weight of a word that is said to be read
   LOOKS = 0.1, // the least weight in a layer of the read text itself that is shown
@@ -37,7 +38,7 @@ export function textsOf(pass, where, look) {
     return { text, after, isNext: true, share: isThere ? probabilities[answer] : 0 };
   });
   const right = rightOf(
-    slots.map(({ text }) => plain(text)),
+    slots.map(({ text }) => withoutNumber(text)),
     next?.right ?? [],
   );
   const weights = slots.map((_, row) =>
@@ -111,7 +112,7 @@ export const linesOf = (weights, from, to, band) =>
 export function columnsOf({ keys, slots }, translations) {
   const last = translations[translations.length - 1],
     all = [keys, slots.map(({ text }) => text), ...(last ? [last.words, last.right] : [])],
-    lettersIn = (/** @type {string} */ text) => (MARK.test(text) ? MARK_LETTERS : plain(text).length);
+    lettersIn = (/** @type {string} */ text) => (MARK.test(text) ? MARK_LETTERS : withoutNumber(text).length);
   return Array.from({ length: Math.max(...all.map(each => each.length)) }, (_, nth) =>
     Math.max(MIN_LETTERS, ...all.map(each => lettersIn(each[nth] ?? ""))),
   );
@@ -132,8 +133,6 @@ export function looksOf(pass, place) {
 /** How sure a next word is; nothing of one that a question covers. @param {number} share */
 export const sureness = share => (share ? `, ${percent(share)}` : "");
 export const isMark = (/** @type {string} */ text) => MARK.test(text);
-/** A word without the number that labels give the second of two alike: its place says it. @param {string} text */
-export const plain = text => text.replace(/ \(\d+\)$/, "");
 export const placeOfMost = (/** @type {number[]} */ row) => row.indexOf(Math.max(...row));
 
 /** The weights that are drawn, each with its place, the largest first. @param {number[]} row @returns {[number, number][]} */
@@ -145,13 +144,13 @@ export const drawnOf = row =>
 export function captionOf(texts, held, asking) {
   const { keys, slots, weights } = texts;
   const told = (/** @type {string[]} */ words, /** @type {number[]} */ row) =>
-    partsOf(drawnOf(row).map(([place, weight]) => `“${plain(words[place])}” ${percent(weight)}`));
+    partsOf(drawnOf(row).map(([place, weight]) => `“${withoutNumber(words[place])}” ${percent(weight)}`));
   if (!held) {
     const second = crossingOf(weights),
       isOfTraining = slots.every(({ after }) => !after);
     if (second < 0 || (second !== asking && !isOfTraining))
       return captionOf(texts, { side: "query", place: asking }, asking); // of which the panel tells
-    const [one, other] = [second - 1, second].map(row => [`“${plain(slots[row].text)}”`, `reads ${most(row)}`]);
+    const [one, other] = [second - 1, second].map(row => [`“${withoutNumber(slots[row].text)}”`, `reads ${most(row)}`]);
     return `Lines cross where the order changes: ${one.join(" ")}, then ${other.join(`${afterOf(second)} `)}.`;
   }
   if (held.side === "key") {
@@ -160,21 +159,21 @@ export function captionOf(texts, held, asking) {
         readers,
         weights.map(row => row[held.place]),
       );
-    return `“${plain(keys[held.place])}” is ${text ? `read by ${text}` : "hardly read"}.`;
+    return `“${withoutNumber(keys[held.place])}” is ${text ? `read by ${text}` : "hardly read"}.`;
   }
   const { text, after, isNext, share } = slots[held.place],
     reads = told(keys, weights[held.place]);
-  if (isNext) return `Next, after “${plain(after)}”: “${text}”${sureness(share)}. It reads ${reads}.`;
-  return `“${plain(text)}”${afterOf(held.place)} reads ${reads}.`;
+  if (isNext) return `Next, after “${withoutNumber(after)}”: “${text}”${sureness(share)}. It reads ${reads}.`;
+  return `“${withoutNumber(text)}”${afterOf(held.place)} reads ${reads}.`;
 
   function afterOf(/** @type {number} */ row) {
     const { after } = slots[row];
-    return after ? `, written after “${plain(after)}”,` : "";
+    return after ? `, written after “${withoutNumber(after)}”,` : "";
   }
 
   function most(/** @type {number} */ row) {
     const key = placeOfMost(weights[row]);
-    return `“${plain(keys[key])}” (${percent(weights[row][key])})`;
+    return `“${withoutNumber(keys[key])}” (${percent(weights[row][key])})`;
   }
 }
 
@@ -195,10 +194,10 @@ function crossingOf(weights) {
 export function looksText(keys, place, looks) {
   const most = [...new Set(looks.map(({ head }) => head))].map(head => {
     const [one] = looks.filter(each => each.head === head).sort((a, b) => b.weight - a.weight),
-      target = one.key === place ? "itself" : `“${plain(keys[one.key])}”`;
+      target = one.key === place ? "itself" : `“${withoutNumber(keys[one.key])}”`;
     return [`${target} ${percent(one.weight)}${one.heads > 1 ? ` (head ${head + 1})` : ""}`];
   });
-  return most.length ? `In layer 1, “${plain(keys[place])}” looks most at ${listed(most).join("")}.` : "";
+  return most.length ? `In layer 1, “${withoutNumber(keys[place])}” looks most at ${listed(most).join("")}.` : "";
 }
 
 /** What is right instead of a text that numbers set by hand made wrong; "" where nothing is. @param {Pass} pass @param {TwoTexts} texts */

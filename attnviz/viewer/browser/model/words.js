@@ -18,13 +18,13 @@ export const haveSameWords = (one, other) => haveSameQueries(one, other) && areA
 /** Whether all layers have the same words. @param {ContractDocument} document */
 export const hasOneText = ({ layers }) => layers.every(({ words }) => haveSameWords(words, layers[0].words));
 
+/** A label without the number of a repeated word. @param {string} label */
+export const withoutNumber = label => label.replace(/ \(\d+\)$/, "");
+
 /** What a model has written: after the token that begins it, where that is not the text which was typed. @param {ContractDocument} document */
 export function writtenIn(document) {
   if (hasOneText(document)) return document.link.sentence ?? "";
-  return document.words.query
-    .slice(1)
-    .map(word => word.replace(/ \(\d+\)$/, ""))
-    .join(" ");
+  return document.words.query.slice(1).map(withoutNumber).join(" ");
 }
 
 /** The layer that makes what a layer's keys are of; 0 where those are of no layer. @param {ContractDocument} document @param {number} layer */

@@ -4,7 +4,8 @@ import { percent } from "../model/numeral.js";
 import { pairOf } from "../model/looks.js";
 import { startAt } from "../model/state.js";
 import { captionOf, columnsOf, correctionOf, drawnOf, isMark, linesOf, looksOf } from "../model/twoTexts.js";
-import { looksText, placeOfMost, plain, readsInVain, rightOf, sureness, textsAt, textsOf } from "../model/twoTexts.js";
+import { looksText, placeOfMost, readsInVain, rightOf, sureness, textsAt, textsOf } from "../model/twoTexts.js";
+import { withoutNumber } from "../model/words.js";
 import { button, h, memoLast, rovingFocus, scaleOf, setTabStop, svgElement, write } from "../dom/element.js";
 import { makeMotion } from "../dom/motion.js";
 
@@ -67,12 +68,12 @@ function makeRow(name, pick, keyMoved) {
       if (list.children.length !== words.length) list.replaceChildren(...words);
       for (const [place, { text, className, sure, label, said, room }] of items.entries()) {
         const word = words[place],
-          fit = Math.min(1, (LETTER_EMS * room + APART_EMS - 0.1) / (LETTER_EMS * plain(text).length));
+          fit = Math.min(1, (LETTER_EMS * room + APART_EMS - 0.1) / (LETTER_EMS * withoutNumber(text).length));
         word.className = className;
         word.ariaLabel = label;
         word.ariaDescription = said;
         word.style.setProperty("--fit", fit.toFixed(3));
-        write(word.firstChild, plain(text));
+        write(word.firstChild, withoutNumber(text));
         write(word.lastChild, sure);
       }
     },
@@ -104,7 +105,7 @@ function makeTextOfA() {
           h(
             "span",
             { class: isMark(text) ? "mark" : "" },
-            isSame[nth] || isMark(text) ? plain(text) : h("strong", {}, plain(text)),
+            isSame[nth] || isMark(text) ? withoutNumber(text) : h("strong", {}, withoutNumber(text)),
             " ",
           ),
         ),
