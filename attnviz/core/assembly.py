@@ -110,7 +110,18 @@ def unembed(build: Builder, w_u: np.ndarray) -> None:
     _run(build, UNEMBEDDING, LayerConfig(n_heads=1))
 
 
-def check(config: LayerConfig, parameters: Parameters, x: Stage) -> None:
+def add_layer_with(
+    build: Builder, parameters: Parameters, config: LayerConfig, mask: np.ndarray | None, *, own_mask: bool
+) -> str:
+    """Add a layer with its parameters, and return the name of its last stage."""
+    for stage in parameters.stages.values():
+        build.give(stage)
+    _check(config, parameters, build["x"])
+    add_layer(build, config, mask, own_mask=own_mask)
+    return next(reversed(build.stages))
+
+
+def _check(config: LayerConfig, parameters: Parameters, x: Stage) -> None:
     """Raise ArrayError unless these parameters fit the config and the input x."""
     has = parameters.stages
     if config.residual and "w_o" not in has:

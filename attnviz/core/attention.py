@@ -10,7 +10,7 @@ from typing import TypeVar
 import numpy as np
 
 from attnviz.core.arrays import real
-from attnviz.core.assembly import Builder, add_layer, check, input_stages, unembed
+from attnviz.core.assembly import Builder, add_layer, add_layer_with, input_stages, unembed
 from attnviz.core.errors import ArrayError
 from attnviz.core.initialisers import INITIALISERS, POSITIONS, embed, stream_in_layer, with_latent
 from attnviz.core.integer_example import INTEGER_EXAMPLE, draw_integer_example
@@ -249,12 +249,9 @@ def attend(
     for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
         if len(layers) > 1:
             build.begin_layer(number, x=passed_on, context=None if context is None else "context")
-        for stage in each.stages.values():
-            build.give(stage)
-        entering = build["x"]
         config = LayerConfig(
             each.n_heads,
-            d_k=each.d_k or entering.shape[-1],
+            d_k=each.d_k or build["x"].shape[-1],
             scale=scale,
             normalise=normalise,
             attn_norm=norm,
@@ -272,9 +269,7 @@ def attend(
             decoupled=each.w_qr is not None,
             unprojected=not each.has_latents,
         )
-        check(config, each, entering)
-        add_layer(build, config, masks[number - 1], own_mask=has_own_masks)
-        passed_on = next(reversed(build.stages))
+        passed_on = add_layer_with(build, each, config, masks[number - 1], own_mask=has_own_masks)
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
         unembed(build, w_u)

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 
 from attnviz.core.arrays import real
-from attnviz.core.assembly import Builder, add_layer, check, unembed
+from attnviz.core.assembly import Builder, add_layer_with, unembed
 from attnviz.core.attention import by_name
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations.norms import LayerNorm
@@ -121,20 +121,15 @@ def attend_seq2seq(
         nonlocal number
         number += 1
         build.begin_layer(number, x, context)
-        for stage in parameters.stages.values():
-            build.give(stage)
-        entering = build["x"]
         config = LayerConfig(
             parameters.n_heads,
-            d_k=parameters.d_k or entering.shape[-1],
+            d_k=parameters.d_k or build["x"].shape[-1],
             attn_norm=norm,
             mlp_norm=norm if parameters.w_hidden is not None else None,
             residual=True,
             activation=activation,
         )
-        check(config, parameters, entering)
-        add_layer(build, config, mask, own_mask=True)
-        return next(reversed(build.stages))
+        return add_layer_with(build, parameters, config, mask, own_mask=True)
 
     read = "context"
     for each in encoder:
