@@ -76,6 +76,13 @@ def answering(trace: Trace) -> str:
     return f"{sides(trace)[1]} {trace.origin.unit}".strip()
 
 
+_ENTERS = {  # what enters for each text: its title and its meaning
+    "embeddings": ("embeddings", "a vector for each {} token"),
+    "positions": ("positions", "a vector for each position in the {} text"),
+    "x": ("input", "what enters of the {} text: embeddings, with positions added if there are any"),
+}
+
+
 @cached_by_template
 def entering_titles(trace: Trace) -> dict[str, tuple[str, str, str]]:
     """What enters for each of two texts, by the names of stages: the title, what one is called, and the meaning."""
@@ -83,15 +90,7 @@ def entering_titles(trace: Trace) -> dict[str, tuple[str, str, str]]:
     for layer in trace.layers if trace.has_encoder else ():
         if layer.names["x"] in ("x", "context"):
             side = sides(layer.trace)[0]
-            for own, (what, holds) in ENTERS.items():
+            for own, (what, holds) in _ENTERS.items():
                 if own in layer.names:
                     found[layer.names[own]] = f"{side.capitalize()} {what}", f"{side} {what}", holds.format(side)
     return found
-
-
-ENTERS = {
-    "embeddings": ("embeddings", "a vector for each {} token"),
-    "positions": ("positions", "a vector for each position in the {} text"),
-    "x": ("input", "what enters of the {} text: embeddings, with positions added if there are any"),
-}
-"""What enters for each text, and what it holds."""
