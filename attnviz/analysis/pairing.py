@@ -52,8 +52,8 @@ class Pairing:
 def pairing(a: Trace, b: Trace) -> Pairing:
     """Compare pass B with pass A: words are matched by label, other places by index.
 
-    A replaced word is matched with its replacement. Where one text is written from another, words are matched in order
-    first; of what differs the first is that which made the rest differ.
+    A replaced word is matched with its replacement. In passes of an encoder and a decoder, words are first matched in
+    order, and `first` is the stage where the difference began.
 
     >>> from attnviz import Settings, trace_of
     >>> found = pairing(trace_of(Settings("the cat sat")), trace_of(Settings("the cat sat", mask="causal")))
@@ -75,8 +75,8 @@ def pairing(a: Trace, b: Trace) -> Pairing:
 
 
 def _first_to_differ(a: Trace, b: Trace, found: Mapping[str, StagePair]) -> StagePair:
-    """Of two texts that are written the stage with which the difference began: what was read comes first, then word
-    after word, as each depends on those before it.
+    """The stage where the difference of two translations began: the encoder's come first, then the decoder's word by
+    word, as each word depends on those before it.
     """
     read = {stage.name for stage in ancestors(b.stages, "memory")}
     differing = [stage for stage in found.values() if not stage.is_same]
@@ -100,7 +100,7 @@ def _both_write(a: Trace, b: Trace) -> bool:
 
 
 def _usual(axis: str) -> str:
-    """The axis along which a selection has the places of another: of "token_1" those of "query_1"; "" if its own."""
+    """The axis whose places a selection has for this one: "query_1" for "token_1"; "" if that is the axis itself."""
     name, layer = split_layer(axis)
     role = Axis.of(name, 1, n_heads=1).coordinates[0][0]
     return "" if name == role else name_in_layer(role, layer)
@@ -148,7 +148,7 @@ def _matching_places(role: str, of_a: Sequence[str], of_b: Sequence[str], *, in_
 
 
 def _aligned(of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]:
-    """For each word the index of the same word, the longest common runs first; then of what stands in its place."""
+    """For each word of B the index of the same word in A, longest common runs first; else of the word it replaces."""
     runs = SequenceMatcher(None, of_a, of_b, autojunk=False).get_opcodes()
     places: dict[int, int] = {}
     for kind, begin, end, start, stop in runs:

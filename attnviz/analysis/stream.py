@@ -14,8 +14,8 @@ from attnviz.core.trace import Layer, Trace
 def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
     """The multiplications in all matrix products of a pass over its first tokens.
 
-    With a cache, those for the last of them alone: keys and values of the others are kept, and so is all that is made
-    from another text.
+    With a cache, only those for the last token: the keys and values of the others are kept, and so is everything made
+    from the text that an encoder reads.
 
     >>> from attnviz.models import MODELS
     >>> trace = MODELS["microgpt"].at(0).trace("ab")
@@ -41,7 +41,7 @@ def multiplications(trace: Trace, n_tokens: int, *, is_cached: bool) -> int:
 
 
 def writing(trace: Trace) -> tuple[Layer, ...]:
-    """The layers on the stream that leads to the logits, from that which `x` enters on: all but those of an encoder."""
+    """The layers on the stream that leads from `x` to the logits: all except those of an encoder."""
     return trace.layers[next(n for n, layer in enumerate(trace.layers) if layer.names["x"] == "x") :]
 
 

@@ -263,8 +263,8 @@ class _OwnWordsHidden(PairBatch):
 
 @cache
 def read_words(seed: int) -> tuple[float, dict[str, tuple[float, float]]]:
-    """The part of held-out sentences that a translator has right. For each French word, on average over these: its
-    attention to the English words that it translates, and in which part of them it is right when it can't see these.
+    """The fraction of held-out sentences that a translator gets right; and for each French word, its mean attention to
+    the English words that it translates, and how often it is right when these are hidden.
     """
     model, batch = MODELS[TRANSLATOR].at(seed, None), MODELS[TRANSLATOR].task.held_out()
     whole, hidden = (

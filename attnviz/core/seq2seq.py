@@ -36,23 +36,23 @@ def attend_seq2seq(
 ) -> Trace:
     """A Transformer's encoder and decoder, as in translation, with every stage kept.
 
-    Each layer has a residual stream, and its norms stand before attention and before the MLP. The layers are numbered
-    through: those of the encoder, then for each layer of the decoder its self-attention and its cross-attention.
+    Every layer is residual and pre-norm. Layers are numbered consecutively: the encoder's, then for each layer of the
+    decoder its self-attention and its cross-attention.
 
     Parameters
     ----------
     source : ndarray (source tokens, d_model)
-        The vectors of the text that is read.
+        The vectors of the text that the encoder reads.
     target : ndarray (target tokens, d_model)
-        Those of the text that is written.
+        The vectors of the text that the decoder writes.
     encoder : sequence of Parameters
         The parameters of each layer of the encoder.
     decoder : sequence of pairs of Parameters
-        For each layer of the decoder those of its self-attention and of its cross-attention. An MLP belongs to the
-        second.
+        For each layer of the decoder, the parameters of its self-attention and of its cross-attention. Its MLP goes
+        with the latter.
     source_mask, target_mask, cross_mask : ndarray, optional
-        As `mask` of `attend`: (source, source), (target, target) and (target, source). Without them the encoder and
-        the cross-attention see every word, and a word of the target those up to itself.
+        As `mask` of `attend`: (source, source), (target, target) and (target, source). By default the
+        encoder and the cross-attention see every word, and a target word sees itself and the words before it.
     norm : RMSNorm or LayerNorm, or "rmsnorm" or "layernorm", optional
         The norm before attention and before each MLP.
     memory_norm : bool
@@ -92,7 +92,7 @@ def attend_seq2seq(
     >>> trace["k_3"].inputs
     ('memory',)
 
-    Words stand along the axes of all layers, or of single ones:
+    Label the axes of all layers, or of single ones:
 
     >>> english, french = ["cat", "sleeps"], ["chat"]
     >>> labelled = trace.labelled(query=french, key=french, query_1=english, key_1=english, key_3=english)

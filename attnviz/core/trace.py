@@ -135,7 +135,7 @@ class Trace(StageGraph):
         return {stage.name: stage.name for stage in self.stages}
 
     def layer_of(self, name: str) -> Layer:
-        """The layer of a stage; of one without a number that of what it is computed from, else the last that has it.
+        """The layer of a stage. One without a number belongs to the layer of its inputs, else to the last that has it.
 
         The embeddings and positions of the text that an encoder reads belong to its first layer.
         """
@@ -162,7 +162,7 @@ class Trace(StageGraph):
         return Layer(number, layer, {name: full for full, name in names.items()})
 
     def _outside(self, name: str) -> str:
-        """The stage outside of its layer that a stage is made from, by the first inputs of each."""
+        """The first stage outside of its layer that is reached by following the first input of each stage."""
         number = split_layer(name)[1]
         while split_layer(name)[1] == number:
             name = self[name].inputs[0]

@@ -85,7 +85,7 @@ _ENTERS = {  # what enters for each text: its title and its meaning
 
 @cached_by_template
 def entering_titles(trace: Trace) -> dict[str, tuple[str, str, str]]:
-    """What enters for each of two texts, by the names of stages: the title, what one is called, and the meaning."""
+    """For each stage by which one of two texts enters: its title, what one number is called, and its meaning."""
     found = {}
     for layer in trace.layers if trace.has_encoder else ():
         if layer.names["x"] in ("x", "context"):

@@ -204,7 +204,7 @@ class Model:
 
 
 def quoted(words: Sequence[str]) -> str:
-    """Words in quotation marks, at most so many."""
+    """The first few words in quotation marks, and how many more there are."""
     shown = ", ".join(f"“{word}”" for word in labels(words)[:MAX_NAMED_WORDS])
     return shown + (f" and {len(words) - MAX_NAMED_WORDS} others" if len(words) > MAX_NAMED_WORDS else "")
 

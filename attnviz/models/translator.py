@@ -114,9 +114,9 @@ class Translator(Model):
         return self.read(self.tokens(text), words)
 
     def translate(self, text: str, changes: Sequence[Change] = ()) -> tuple[str, ...]:
-        """The French words that it writes, each the most probable, until it ends or has no place left.
+        """The French words that it writes, always the most probable one, until it ends or has no place left.
 
-        The numbers that are set by hand hold at each word, once the text is long enough to have them.
+        Hand-set numbers are in force at every word, as soon as the text is long enough to have their cells.
 
         >>> from attnviz.models import MODELS
         >>> MODELS["translator"].at(0).translate("the black cat sleeps")
@@ -137,7 +137,7 @@ class Translator(Model):
         return written
 
     def translation(self, text: str) -> tuple[tuple[str, ...], np.ndarray]:
-        """What it writes, with the end if it comes to it; for each of these words its mean attention to the English."""
+        """The words it writes, with the end token if it gets there, and the mean attention of each to the English."""
         written = self.translate(text)
         trace = self.read(self.tokens(text), written)
         ends = self.task.answers[int(trace["probabilities"].value[-1].argmax())] == END
@@ -145,7 +145,7 @@ class Translator(Model):
         return words, trace["attention_3"].value.mean(axis=0)[: len(words)]
 
     def right(self, text: str, words: Sequence[str]) -> tuple[str, ...]:
-        """Of the right translations the one that these words come nearest to; empty if none is known."""
+        """The right translation that is closest to these words; empty if none is known."""
         known = self.task.translations(self.tokens(text)[:-1])
         return max(known, key=lambda each: sum(map(eq, each, words)), default=())
 
@@ -234,7 +234,7 @@ class TranslatorRecipe(Recipe):
 
     task: Translation
     encoder_heads: int = 2
-    quiet: float = 0.1  # what the self-attentions' w_o are multiplied by before training: streams begin as plain words
+    quiet: float = 0.1  # scales the self-attentions' initial w_o, so that streams begin as plain words
 
     def untrained(self, seed: int) -> Translator:
         """The translator with random parameters: N(0, 1 / rows) in matrices, N(0, 1 / 4) in vectors."""

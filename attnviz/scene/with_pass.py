@@ -86,8 +86,8 @@ def starts(trace: Trace) -> tuple[Selection, ...]:
     the second word and the one after it; where a mask hides that, the one that the second word looks at most; in a long
     sentence where the word looks nowhere in particular, the weight that is the largest multiple of an even one.
 
-    Of a translation: the word that comes next, and what it reads; once all is written, the first that moved. Where
-    French looks at French, the same word; where English does, a pronoun or the first word.
+    In a translation: the next word and what it reads; once it is complete, the first word that changed its order. In
+    the decoder's self-attention, the same word; in the encoder, a pronoun or the first word.
     """
     of_layers = tuple(_start(trace, layer) for layer in trace.layers)
     if trace.origin.read and trace.has_encoder:  # no answer is given in the rows of an encoder
@@ -190,7 +190,7 @@ class SceneWithPass:
 def pass_or_reason(scene: Scene) -> Trace | str:
     """The pass of a scene with painted mask and uploaded stages, without hand-set numbers; or why there is none.
 
-    Of a translation that is written whole, these decide the words: see `as_written`.
+    Hand-set numbers still decide the words of a whole translation: see `as_written`.
     """
     scene = as_written(scene)
     try:
@@ -232,8 +232,8 @@ def _model(scene: Scene) -> Model:
 
 
 def as_written(scene: Scene) -> Scene:
-    """The scene without numbers set by hand, whose words are those of its pass: a translation that is written whole
-    becomes the words that the model writes with these numbers in force, each the most probable.
+    """The scene without its hand-set numbers. A whole translation is replaced by the words that the model writes with
+    these numbers in force.
     """
     original = replace(scene, changes=())
     if not scene.changes or scene.written is not None or not translates(scene):

@@ -136,9 +136,9 @@ def explain(
 
 
 def _as_in_layer(trace: Trace | None, arrays: Mapping[str, np.ndarray], number: int) -> Mapping[str, np.ndarray]:
-    """Of arrays by the names of all stages of an encoder and a decoder those of a layer, by their names in it alone.
+    """The arrays of one layer of an encoder and a decoder, renamed as if it were the only layer.
 
-    What enters the layer is its `x`, and what its keys are made from, if another text, its `context`.
+    Its input becomes `x`; if its keys are made from the other text, that becomes `context`.
     """
     if not trace or number not in range(1, trace.n_layers + 1) or trace.layers[0].names["x"] != "context":
         return arrays

@@ -72,7 +72,7 @@ def pairs(sentence: Sentence) -> Iterator[tuple[str, int, int]]:
 
 
 def is_combination(sentence: Sentence) -> bool:
-    """Whether it has a pair of words that never stand together in training."""
+    """Whether it has a pair of words that never occur together in training."""
     return any(
         (first + by * second) % 5 == rest
         for kind, first, second in pairs(sentence)
@@ -215,7 +215,8 @@ class Translation(TypedEnglish, Learnable):
     def batch_of(self, pairs: Sequence[tuple[Sequence[str], Sequence[Written]]], *, asks_choices: bool) -> PairBatch:
         """Pairs of sentences.
 
-        Where the English leaves the gender open, the first French word that tells it is asked only with `asks_choices`.
+        Where the English leaves the gender open, the first French word that shows it is a target only with
+        `asks_choices`.
         """
         source, tokens, answers = np.zeros((3, len(pairs), N_PLACES), dtype=int)
         is_source, is_target = np.zeros((2, len(pairs), N_PLACES), dtype=bool)
@@ -231,7 +232,7 @@ class Translation(TypedEnglish, Learnable):
         return PairBatch(source, is_source, tokens, answers, is_target, translates).picked(slice(None))
 
     def _choices(self, english: Sequence[str], written: Sequence[Written]) -> list[bool]:
-        """At each word of a translation, and at its end, whether another right one goes on otherwise."""
+        """For each word of a translation, and for its end, whether another right translation continues differently."""
         words = (*(word for word, _ in written), END)
         others = self.translations(english)
         if len(others) == 1:

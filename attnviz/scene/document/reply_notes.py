@@ -134,8 +134,8 @@ def _nearest(scene: Scene) -> list[ActionLink]:
 
 
 def _is_near(word: str, by: str) -> bool:
-    """Whether one letter is too many, missing or another, but not the first; two have changed places; or the word is an
-    inflection of the other.
+    """Whether the two differ by one letter other than the first, by two adjacent letters swapped, or by an ending that
+    inflects the known word.
     """
     begins = _n_alike(word, by)
     rest, other = word[begins:], by[begins:]

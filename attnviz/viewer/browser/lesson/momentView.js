@@ -180,7 +180,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     showLine(moment, answered.lines, textBox);
     box.classList.toggle("says-nothing", !textBox.textContent.trim());
   }
-  // The first number of the line of a worked example that came last is highlighted in the picture.
+  // Highlights in the picture the first number of the latest line of a worked example.
   function pointAtLine() {
     const { lines, isShown } = state.answered(),
       line = isShown ? [] : (state.moment.worked[lines - 1] ?? []);

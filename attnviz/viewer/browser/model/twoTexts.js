@@ -139,8 +139,8 @@ export const placeOfMost = (/** @type {number[]} */ row) => row.indexOf(Math.max
 export const drawnOf = row =>
   [...row.entries()].filter(([, weight]) => weight >= LITTLE).sort(([, one], [, other]) => other - one);
 
-/** What is said of a word, or with `held` null of all: from the numbers that are drawn. @param {TwoTexts} texts @param {Held | null} held
- * @param {number} asking the written word that is told of where no lines cross */
+/** The caption of a word, or with `held` null of the whole text, from the numbers that are drawn. @param {TwoTexts} texts @param {Held | null} held
+ * @param {number} asking the written word that it is about if no lines cross */
 export function captionOf(texts, held, asking) {
   const { keys, slots, weights } = texts;
   const told = (/** @type {string[]} */ words, /** @type {number[]} */ row) =>
@@ -149,7 +149,7 @@ export function captionOf(texts, held, asking) {
     const second = crossingOf(weights),
       isOfTraining = slots.every(({ after }) => !after);
     if (second < 0 || (second !== asking && !isOfTraining))
-      return captionOf(texts, { side: "query", place: asking }, asking); // of which the panel tells
+      return captionOf(texts, { side: "query", place: asking }, asking); // the word that the panel explains
     const [one, other] = [second - 1, second].map(row => [`“${withoutNumber(slots[row].text)}”`, `reads ${most(row)}`]);
     return `Lines cross where the order changes: ${one.join(" ")}, then ${other.join(`${afterOf(second)} `)}.`;
   }
@@ -190,7 +190,7 @@ function crossingOf(weights) {
   return keys.findIndex((key, row) => key >= 0 && key < (keys[row - 1] ?? -1));
 }
 
-/** What is said of looksOf() a word. @param {string[]} keys @param {number} place @param {ReturnType<typeof looksOf>} looks */
+/** A sentence on looksOf() a word. @param {string[]} keys @param {number} place @param {ReturnType<typeof looksOf>} looks */
 export function looksText(keys, place, looks) {
   const most = [...new Set(looks.map(({ head }) => head))].map(head => {
     const [one] = looks.filter(each => each.head === head).sort((a, b) => b.weight - a.weight),
@@ -200,7 +200,7 @@ export function looksText(keys, place, looks) {
   return most.length ? `In layer 1, “${withoutNumber(keys[place])}” looks most at ${listed(most).join("")}.` : "";
 }
 
-/** What is right instead of a text that numbers set by hand made wrong; "" where nothing is. @param {Pass} pass @param {TwoTexts} texts */
+/** The right translation where numbers set by hand made the text wrong; else "". @param {Pass} pass @param {TwoTexts} texts */
 export function correctionOf({ document: { changes, next } }, { slots }) {
   const right = next?.right.filter(word => !isMark(word)) ?? [];
   return changes.length && right.length && slots.some(({ isRight }) => !isRight)
@@ -208,13 +208,13 @@ export function correctionOf({ document: { changes, next } }, { slots }) {
     : "";
 }
 
-/** Whether all that a layer reads goes no further: its heads are muted. @param {Pass} pass @param {string} attention */
+/** Whether all heads of a layer are muted, so that nothing that it reads is passed on. @param {Pass} pass @param {string} attention */
 export function readsInVain(pass, attention) {
   const [heads] = pass.stages.get(attention).shape;
   return Array.from({ length: heads }, (_, head) => isMuted(pass, attention, head)).every(Boolean);
 }
 
-/** What is said of a checkpoint's text. @param {TwoTexts} texts */
+/** The verdict on a checkpoint's text. @param {TwoTexts} texts */
 export function verdictOf({ slots }) {
   const words = slots.filter(({ text }) => text !== CUT),
     wrong = words.filter(({ isRight }) => !isRight);
