@@ -62,7 +62,7 @@ def worded(trace: Trace, text: str) -> str:
 
 
 def written_by(trace: Trace) -> str:
-    """Which row writes a word of the decoder's text, in the beginning of a sentence."""
+    """The beginning of a sentence that says which row writes a word of the decoder’s text."""
     return f"A {asking(trace)} is written by the row of the {trace.origin.unit} before it"
 
 

@@ -22,6 +22,7 @@ from attnviz.core.stage import split_layer
 from attnviz.explain.step import sections_of
 from attnviz.explain.steps import (
     AXES,
+    BAND_TEXTS,
     ENTRIES,
     STEPS,
     entry,
@@ -33,6 +34,7 @@ from attnviz.explain.steps import (
     stories_of,
     symbol,
 )
+from attnviz.explain.texts import _AFTER
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
 from attnviz.models.tasks.names import LONGEST
@@ -426,3 +428,10 @@ def test_a_number_of_the_reading_layer_is_told_of_the_word_that_comes_next():
         assert bool([text for text in texts if asks.search(text)]) == (not name.endswith("_3")), (name, texts)
     (panel,) = [text for text in told["attention_3"] if "Before scaling" in text]
     assert panel.startswith("After “{query}”, “{key}” gets")
+
+
+def test_every_phrase_that_is_worded_anew_stands_in_some_text():
+    """A text that is written otherwise would keep its words where a decoder reads."""
+    told = [story.text for step in STEPS for stories in step.stories.values() for story in stories]
+    told += [text for band, stories in BAND_TEXTS.values() for text in (band, *(story.text for story in stories))]
+    assert [phrase for phrase in _AFTER if not any(phrase in text for text in told)] == []
