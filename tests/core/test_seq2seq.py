@@ -168,12 +168,14 @@ def looped(stream, parameters, source, mask):
     return added(stream, times(fires, parameters.w_mlp))
 
 
-def test_pass_equals_a_slow_loop():
+@of_each("target_mask", {"its own": None, "a given one": np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool)})
+def test_pass_equals_a_slow_loop(target_mask):
     crossing = np.random.default_rng(1).standard_normal((2, N_WRITTEN, N_READ))
     crossing[crossing < -0.5] = -np.inf
     crossing[..., 0] = 0.0  # each query sees a key
-    trace = attend_seq2seq(ENGLISH, FRENCH, cross_mask=crossing, **LAYERS)
-    everywhere, future = np.zeros((3, N_READ, N_READ)), np.where(np.tri(N_WRITTEN), 0.0, -np.inf)
+    trace = attend_seq2seq(ENGLISH, FRENCH, cross_mask=crossing, target_mask=target_mask, **LAYERS)
+    seen = np.tri(N_WRITTEN) if target_mask is None else target_mask
+    everywhere, future = np.zeros((3, N_READ, N_READ)), np.where(seen, 0.0, -np.inf)
     read = ENGLISH.tolist()
     for each in ENCODER:
         read = looped(read, each, None, everywhere)
