@@ -74,6 +74,15 @@ def test_translations(text, expected):
     assert MODEL.written(expected) == MODEL.translate(text)
 
 
+def test_what_does_not_end_is_written_to_the_last_place():
+    text = "the small black cat does not sleep"
+    places = alone.translated(alone.parameters(FILE, checkpoint=0), TASK.english_rows(MODEL.tokens(text)))
+    words, rows = CHOICE.at(0, 0).translation(text)
+    assert words == tuple(TASK.answers[place] for place in places[:-1])
+    assert len(words) == len(rows) == 13
+    assert END not in words
+
+
 def test_written_gender_is_kept():
     """What only the French so far tells: whether the judge is a man or a woman."""
     for article, adjective in (("le", "fatigué"), ("la", "fatiguée")):
@@ -183,12 +192,15 @@ def test_recording_is_small():
 
 def test_loss_falls_as_recorded():
     """The first steps again; what the training reaches is measured in every checkpoint."""
-    recorded = {step: loss for step, loss, _ in CHOICE.curve(0)}
+    recorded, checkpoints = {step: loss for step, loss, _ in CHOICE.curve(0)}, CHOICE.checkpoints(0)
     models = train(RECIPE, RECIPE.all_seeds[0])
     for step, model in zip(range(101), models, strict=False):
         if step in (0, 50, 100):
             found = measures(model, TASK.held_out())["loss"]
             assert found == pytest.approx(recorded[step], rel=0.02)
+            arrays = CHOICE.at(0, checkpoints.index(step)).arrays
+            distances = [abs(array - arrays[name]).ravel() for name, array in model.arrays.items()]
+            assert np.concatenate(distances).mean() < 0.004  # 0.0025 is that of rounding
 
 
 @pytest.mark.parametrize("name", ["context_embeddings", "embeddings", "positions", "context_positions", "w_q_1", "w_u"])
@@ -227,6 +239,16 @@ def test_adam_shrinks_parameters_as_adamw():
         other = {"w": other["w"] * (1 - 0.3 * rate) + (one["w"] - before)}
         found = decayed.moved(found, slope)
         np.testing.assert_allclose(found["w"], other["w"], rtol=1e-12)
+
+
+def test_rate_rises_for_50_steps_and_falls_from_halfway():
+    assert (RECIPE.decay, RECIPE.steps) == ("halfway", 4000)
+    adam, moved = Adam(1.0, 400, decay="halfway"), [{"w": np.zeros(1)}]
+    for _ in range(400):
+        moved.append(adam.moved(moved[-1], {"w": np.ones(1)}))
+    rates = -np.diff([each["w"][0] for each in moved])
+    expected = [min(1, step / 50, (401 - step) / 200) for step in range(1, 401)]
+    np.testing.assert_allclose(rates, expected, rtol=1e-6)
 
 
 def test_whole_translations_are_counted():
