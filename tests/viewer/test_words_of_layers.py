@@ -54,16 +54,20 @@ def test_every_step_shows_words_of_its_layer(walked, trace):
 @of_each("trace", TWO_TEXTS)
 def test_picked_words_wait_in_their_layer(walked, trace):
     """Whoever comes back finds the words that were picked there; a layer with one of them goes on at that."""
-    layers = layers_in(trace)
+    layers, (_, *starts) = layers_in(trace), document_of(trace)["starts"]
     pairs = [*product(layers, repeat=2)]
     nth = {one: max(0, len(layers[one][0]) - 2) for one in layers}
     walks = [[one, {"query": nth[one], "key": 0}, other, one] for one, other in pairs]
     for (one, other), (_, chosen, entered, back) in zip(pairs, walked(trace, walks), strict=True):
         queries, keys = layers[one]
         assert back["words"] == chosen["words"] == [queries[nth[one]], keys[0]]
-        there, _ = layers[other]
+        there, seen = layers[other]
         if there in (queries, keys):
             assert entered["words"][0] == (queries[nth[one]] if there == queries else keys[0]), (one, other)
+            if there == seen and layers[one] != layers[other]:  # then the word that it looks at most
+                at = [*layers].index(other)
+                row = trace.layers[at].trace["attention"].value[starts[at]["head"], there.index(entered["words"][0])]
+                assert entered["words"][1] == seen[row.argmax()], (one, other)
 
 
 @of_each("trace", TWO_TEXTS)
