@@ -180,6 +180,7 @@ WRITTEN = {  # parameters of the address: the right text for what is written
     "right": ({}, RIGHT),
     "by hand": ({"changes": "heads_3[:]=0"}, RIGHT),
     "typed": ({"written": "le chat"}, RIGHT),
+    "a judge": ({"sentence": "the judge is tired", "written": "la juge"}, ["la", "juge", "est", "fatiguée", "<end>"]),
     "not of the grammar": ({"sentence": "cow the the"}, []),
 }
 
@@ -203,6 +204,20 @@ def test_a_muted_part_changes_what_is_written_but_not_a_text_that_was_begun():
     assert written_words(begun.resolved().trace) == WHOLE[:1]
 
 
+@pytest.mark.parametrize(("present", "written"), [({}, None), ({"present": "1"}, "")])
+def test_another_sentence_is_translated_anew(present, written):
+    place = Session(scene_of(written=WHOLE[0], **present))
+    place.do("sentence", ASKED)
+    assert place.scene.written == WHOLE[0]
+    place.do("sentence", "the cow sleeps")
+    assert place.scene.written == written
+
+
+@pytest.mark.parametrize("n_words", [12, 13])
+def test_a_text_is_full_where_it_has_no_place_left(n_words):
+    assert document(resolve(scene_of(written="le " * n_words)))["next"]["isFull"] == (n_words == 13)
+
+
 def test_one_head_is_muted_as_anywhere():
     place = Session(scene_of())
     place.do("mute", {"stage": "heads_1", "place": 1})
@@ -221,17 +236,19 @@ def test_a_word_is_hidden_from_another_in_one_layer():
 
 
 LONG = "the cat does not cross the street because it is too tired"
-STARTS = {  # an English sentence and the French so far: in each layer the words of the query
-    "all of it": (ASKED, None, ("the", WHOLE[1], WHOLE[1])),  # the word that moved is written at the one before
-    "nothing yet": (ASKED, "", ("the", "<begin>", "<begin>")),
-    "some of it": (ASKED, " ".join(WHOLE[:2]), ("the", WHOLE[1], WHOLE[1])),
-    "a pronoun": (LONG, "le chat", ("it", "chat", "chat")),
+THEY = "the turtle does not cross the small roads because they are too long"
+STARTS = {  # a seed, an English sentence and the French so far: in each layer the words of the query
+    "all of it": (0, ASKED, None, ("the", WHOLE[1], WHOLE[1])),  # the word that moved is written at the one before
+    "nothing yet": (0, ASKED, "", ("the", "<begin>", "<begin>")),
+    "some of it": (0, ASKED, " ".join(WHOLE[:2]), ("the", WHOLE[1], WHOLE[1])),
+    "a pronoun": (0, LONG, "le chat", ("it", "chat", "chat")),
+    "a pronoun that looks at itself most": (2, THEY, "la", ("they", "la", "la")),
 }
 
 
-@pytest.mark.parametrize(("sentence", "written", "queries"), STARTS.values(), ids=STARTS)
-def test_each_layer_starts_at_a_word_worth_a_look_and_at_the_word_it_reads_most(sentence, written, queries):
-    trace = resolve(replace(scene_of(sentence=sentence), written=written)).trace
+@pytest.mark.parametrize(("seed", "sentence", "written", "queries"), STARTS.values(), ids=STARTS)
+def test_each_layer_starts_at_a_word_worth_a_look_and_at_the_word_it_reads_most(seed, sentence, written, queries):
+    trace = resolve(replace(scene_of(sentence=sentence), written=written, model_seed=seed)).trace
     outside, *of_layers = starts(trace)
     assert outside == of_layers[-1]
     for layer, at, word in zip(trace.layers, of_layers, queries, strict=True):
@@ -262,6 +279,11 @@ COMPARED = {  # parameters of A and B: the first stage that differs
     "the unembedding": ({"changes": "w_u[0,0]=9"}, {}, "w_u"),
     "one word more": ({"written": WROTE.rsplit(" ", 1)[0]}, {}, None),
     "positions muted": ({"changes": "positions[:]=0;context_positions[:]=0"}, {}, "context_positions"),
+    "a word elsewhere": (
+        {"sentence": "the small cat sleeps"},
+        {"sentence": "the cat and the small cow sleep"},
+        "context_embeddings",
+    ),
     "the same noun twice": ({"sentence": LONG.replace("cat", "cow")}, {"sentence": LONG}, "context_embeddings"),
 }
 
@@ -330,6 +352,7 @@ def test_parts_are_called_as_their_layers_are_and_random_parameters_are_no_way_t
     resolved = resolve(scene_of())
     titles = resolved.trace.origin.layer_titles
     assert [part.label[: len(title)] for part, title in zip(PARTS, titles, strict=False)] == [*titles]
+    assert [part.changes[0].stage for part in PARTS[:-1]] == ["heads_1", "heads_2", "heads_3"]
     assert document(resolved)["door"] is None
 
 
