@@ -7,7 +7,7 @@ import pytest
 
 from attnviz.models.tasks.grammar import drawn, read, translations
 from attnviz.models.tasks.lexicon import ADJECTIVES, DETERMINERS, NOUNS, VERBS
-from attnviz.models.tasks.translation import Translation, is_combination, pairs, sample
+from attnviz.models.tasks.translation import HELD_OUT_PAIRS, Translation, is_combination, pairs, sample
 
 MASCULINE = {"chat", "chien", "lapin", "renard", "pont", "chemin", "jardin", "mur"}
 FEMININE = {"vache", "chèvre", "tortue", "poule", "rue", "route", "rivière", "maison"}
@@ -66,6 +66,7 @@ def test_nothing_is_elided_but_ne_before_est():
         ("these white cows sing", "ces vaches blanches chantent"),
         ("a goat looks for this house", "une chèvre cherche cette maison"),
         ("the dog does not see a house", "le chien ne voit pas de maison"),
+        ("the dog does not see this house", "le chien ne voit pas cette maison"),
         ("a dog does not sleep", "un chien ne dort pas"),
         ("the dogs do not look for them", "les chiens ne les cherchent pas"),
         ("the hen follows him", "la poule le suit"),
@@ -82,6 +83,10 @@ def test_nothing_is_elided_but_ne_before_est():
             "les ponts bloquent la vache car ils sont trop étroits",
         ),
         ("the bridges block the cow because it is too slow", "les ponts bloquent la vache car elle est trop lente"),
+        (
+            "the cow and the cat cross the street because they are too tired",
+            "la vache et le chat traversent la rue car ils sont trop fatigués",
+        ),
         ("the cat and the cow are black", "le chat et la vache sont noirs"),
         ("the cow and the cat are black", "la vache et le chat sont noirs"),
         ("the cow and the hen are black", "la vache et la poule sont noires"),
@@ -121,6 +126,9 @@ def test_nouns_of_both_genders_have_several_translations():
         "the cat and the cow is black",
         "the cat sees the dog because it is too tired",  # which of them?
         "the cat sees the dog because it is too wide",
+        "the judge crosses the street because it is too tired",  # a person is no "it"
+        "the bridges block the cow because they is too narrow",
+        "the bridges block the cow because it are too slow",
         "the black black cat sleeps",
         "the cat sleeps the dog",
         "the cat sees",
@@ -203,6 +211,47 @@ def test_links_are_of_words_that_translate_each_other():
             assert {place for _, places in translation for place in places} == set(range(len(english)))
             for word, places in translation:
                 assert word in known.get(english[places[0]], (word,))
+
+
+LEXICONS = {"noun": NOUNS, "subject": NOUNS, "object": NOUNS, "two subjects": NOUNS, "verb": VERBS}
+PAIRS = {  # a sentence: its pairs of words
+    "the small red cow and the hen are tired": {
+        "noun and adjective": {("vache", "petit"), ("vache", "rouge")},
+        "two adjectives": {("petit", "rouge")},
+        "two subjects": {("vache", "poule")},
+        "noun and predicate": {("vache", "fatigué"), ("poule", "fatigué")},
+    },
+    "the cow and the hen cross the street because they are too slow": {
+        "two subjects": {("vache", "poule")},
+        "noun and predicate": {("vache", "lent"), ("poule", "lent")},
+        "subject and verb": {("vache", "traverse"), ("poule", "traverse")},
+        "verb and object": {("traverse", "rue")},
+        "subject and object": {("vache", "rue"), ("poule", "rue")},
+    },
+}
+
+
+@pytest.mark.parametrize("english", PAIRS)
+def test_pairs_of_a_sentence(english):
+    found = {}
+    for kind, *both in pairs(read(english.split())):
+        of = kind.split(" and ") if " and " in kind else [kind, kind]
+        words = (LEXICONS.get(each, ADJECTIVES)[at].french[0] for each, at in zip(of, both, strict=True))
+        found.setdefault(kind, set()).add(tuple(words))
+    assert found == PAIRS[english]
+
+
+def test_of_each_kind_of_pair_some_are_never_trained_on():
+    trained_on, others = (
+        {pair for words, _ in sample(which, 2000) for pair in pairs(read(words))}
+        for which in ("training", "combinations")
+    )
+    for kind, (by, rest) in HELD_OUT_PAIRS.items():
+        held_out = {
+            (each, one, other) for each, one, other in others if each == kind and (one + by * other) % 5 == rest
+        }
+        assert held_out
+        assert held_out.isdisjoint(trained_on)
 
 
 def test_parts_of_the_sentences_are_disjoint():
