@@ -13,6 +13,7 @@ from attnviz.core.errors import SettingsError
 from attnviz.models import MODELS
 from attnviz.models.pronouns import figures
 from attnviz.models.recipes import RECIPES
+from attnviz.models.tasks.lexicon import NOUNS, PRONOUNS
 from attnviz.models.tasks.translation import END, sample
 from attnviz.models.trained import measures, recording_path
 from attnviz.models.training import Adam, accuracy, forward_batch, loss, stages_for, train
@@ -178,6 +179,32 @@ def test_chosen_seed_finds_the_noun_of_it():
     turned = CHOICE.figures(0)["turned"]
     assert turned["referent"] >= 0.5
     assert turned["other noun"] == 0
+
+
+@pytest.mark.parametrize("seed", CHOICE.seeds)
+def test_turned_pronouns_are_recounted_alone(seed):
+    """The noun that "it" stands for is the one of the gender of the right pronoun."""
+    genders = {form: noun.genders for noun in NOUNS for form in noun.english}
+    arrays, turned = alone.parameters(FILE, seed), {"referent": [], "other noun": []}
+    rows = TASK.french_rows(word for pair in PRONOUNS.values() for word in pair)
+    for words, written in sample("combinations", 1_000):
+        nouns = [place for place, word in enumerate(words) if word in genders]
+        if "because" not in words or len({genders[words[place]] for place in nouns}) == 1:
+            continue
+        french = [word for word, _ in written]
+        begun, right = french[: french.index("car") + 1], french[french.index("car") + 1]
+        texts = TASK.english_rows((*words, END)), TASK.french_rows(("<begin>", *begun))
+        nouns.sort(key=lambda place, right=right, words=words: genders[words[place]] != "mf"["elle" in right])
+        it = words.index("because") + 1
+        whole, *found = (
+            int(alone.forward(arrays, *texts, hidden)[0][-1, np.array(rows) - 1].argmax())
+            for hidden in ((), *([(it, noun), (it + 1, noun)] for noun in nouns))
+        )
+        for noun, one in zip(turned, found, strict=True):
+            turned[noun].append(one != whole)
+    recorded = CHOICE.figures(seed)
+    assert len(turned["referent"]) == recorded["pronouns"]
+    assert {noun: np.mean(each) for noun, each in turned.items()} == pytest.approx(recorded["turned"], abs=5e-5)
 
 
 def test_untrained_model_repeats_the_recording():

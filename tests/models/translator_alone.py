@@ -40,11 +40,17 @@ def attended(p, layer, x, others, sees=None):
     return np.concatenate(rows, axis=1) @ p[f"w_o_{layer}"], np.array(weights)
 
 
-def forward(p, english, french):
-    """The logits after each French word, and the attention weights of the three layers."""
+def forward(p, english, french, hidden=()):
+    """The logits after each French word, and the attention weights of the three layers.
+
+    `hidden` are pairs of English places: the first one doesn't see the second.
+    """
     english, french = list(english), list(french)
+    sees = np.ones((len(english), len(english)), dtype=bool)
+    for pair in hidden:
+        sees[pair] = False
     source = p["context_embeddings"][english] + p["context_positions"][: len(english)]
-    added, first = attended(p, 1, normed(source), normed(source))
+    added, first = attended(p, 1, normed(source), normed(source), sees)
     memory = normed(source + added)
     x = p["embeddings"][french] + p["positions"][: len(french)]
     added, second = attended(p, 2, normed(x), normed(x), np.tri(len(french), dtype=bool))
