@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { captionOf, columnsOf, drawnOf, linesOf, rightOf } from "../../attnviz/viewer/browser/model/twoTexts.js";
 import { correctionOf, readsInVain, textsAt, textsOf, verdictOf } from "../../attnviz/viewer/browser/model/twoTexts.js";
+import { layerOfKeys, writtenIn } from "../../attnviz/viewer/browser/model/words.js";
 import { turnsOf } from "../../attnviz/viewer/browser/views/learns.js";
 import { curveOf } from "../../attnviz/viewer/browser/views/twoRows.js";
 
@@ -176,6 +177,8 @@ test("the row of a word is that of the word before it, and the last one is of th
     /cross.*“chat” reads “cat” \(80.%\), then “noir”, written after “chat”, reads “black” \(70.%\)/,
   );
   assert.equal(said(null), said({ side: "query", place: 0 }), "the panel tells of that row");
+  const alike = { ...texts, weights: [WEIGHTS[0], WEIGHTS[1], WEIGHTS[1]] };
+  assert.equal(captionOf(alike, null, 2), captionOf(alike, { side: "query", place: 2 }, 2), "none cross");
 });
 
 test("what numbers set by hand make wrong is struck, and the right text is told; alone without them it is not", () => {
@@ -207,6 +210,22 @@ test("a layer reads in vain if all of its heads are muted, one by one or at once
     [vain([[null]]), vain([[0], [1]]), vain([[0]]), vain([]), vain([[null]], "heads_2")],
     [true, true, false, false, false],
   );
+});
+
+test("keys are of an earlier layer or of none, and what is written has no numbers of words", () => {
+  const read = ["the", "cat"],
+    wrote = ["<begin>", "le", "pont", "suit", "le (2)"],
+    encodes = { words: { query: read, key: read } },
+    writes = { words: { query: wrote, key: wrote } },
+    crosses = { words: { query: wrote, key: read } },
+    layers = [encodes, encodes, writes, crosses, writes, crosses],
+    document = /** @type {any} */ ({ layers, words: crosses.words, link: { sentence: "the cat" } });
+  assert.deepEqual(
+    [1, 2, 3, 4, 5, 6].map(layer => layerOfKeys(document, layer)),
+    [0, 1, 0, 2, 4, 2],
+  );
+  assert.equal(writtenIn(document), "le pont suit le");
+  assert.equal(writtenIn({ ...document, layers: layers.slice(0, 1) }), "the cat");
 });
 
 test("what a talk has not shown yet is not written, and has no line", () => {

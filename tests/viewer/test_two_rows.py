@@ -115,6 +115,21 @@ def test_the_row_of_a_word_is_that_of_the_word_before_it(opened):
         expect(caption).to_contain_text(percent(most))
 
 
+def test_a_line_leads_to_its_number(opened):
+    page, weights = opened(**SHORT), weights_of(SHORT)
+    for row, key in ((2, 1), (1, 2)):
+        assert weights[row, key] >= LITTLE
+        page.locator(f'.two-rows .lines [data-line="{row}-{key}"] .target').dispatch_event("click")
+        expect(page.locator(".panel h3")).to_contain_text(("le, cat", "chat, black")[row - 1])
+
+
+@pytest.mark.parametrize(("layer", "muted"), [(1, "looks"), (3, "lines")])
+def test_what_is_muted_looks_so(opened, layer, muted):
+    page = opened(**SHORT, changes=f"heads_{layer}[:]=0")
+    expect(page.locator(".two-rows g.muted")).to_have_count(1)
+    expect(page.locator(f".two-rows .{muted}.muted")).to_be_attached()
+
+
 def test_keys_lead_along_each_row_which_is_one_stop(opened):
     page = opened(**SHORT)
     stops = page.locator(".two-rows .words button[tabindex='0']")
@@ -202,6 +217,24 @@ def test_a_translation_is_written_again_word_by_word(opened):
     frames(page, 20)
     assert len(sent(page)) == count
     expect(page.get_by_role("button", name="Write all")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    "then",
+    [SHORT | {"written": "le chat noir dort"}, SHORT | {"sentence": "the black cow sleeps", "written": "la"}],
+    ids=["at the end", "at another sentence"],
+)
+def test_writing_stops(opened, then):
+    page = opened(**SHORT)
+    hasten(page)
+    page.get_by_role("button", name="Write again").click()
+    count = len(sent(page))
+    show(page, **SHORT, written="")
+    becomes(page, lambda: sent(page)[count:], [["next", True]])
+    show(page, **then)
+    frames(page, 20)
+    assert sent(page)[count:] == [["next", True]]
+    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
 
 
 def test_lines_move_to_other_numbers(opened):
