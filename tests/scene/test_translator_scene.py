@@ -213,6 +213,14 @@ def test_another_sentence_is_translated_anew(present, written):
     assert place.scene.written == written
 
 
+def test_what_is_written_to_the_end_with_numbers_set_by_hand_is_whole():
+    place = Session(scene_of(changes=MUTED))
+    whole = words(place.scene)
+    for name, message in TO_THE_END:
+        place.do(name, message)
+    assert (place.scene.written, words(place.scene)) == (None, whole)
+
+
 @pytest.mark.parametrize("n_words", [12, 13])
 def test_a_text_is_full_where_it_has_no_place_left(n_words):
     assert document(resolve(scene_of(written="le " * n_words)))["next"]["isFull"] == (n_words == 13)
