@@ -8,6 +8,7 @@ import pytest
 
 from attnviz.analysis.pairing import pairing
 from attnviz.explain.steps import steps_of
+from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.continuing_text import by_key, writers_data
@@ -211,6 +212,13 @@ def test_another_sentence_is_translated_anew(present, written):
     assert place.scene.written == WHOLE[0]
     place.do("sentence", "the cow sleeps")
     assert place.scene.written == written
+
+
+@pytest.mark.parametrize("changes", ["", MUTED])
+@pytest.mark.parametrize(("seed", "place"), [(0, 1), (0, 3), (2, 1)])
+def test_each_checkpoint_writes_its_own_words(seed, place, changes):
+    scene = replace(scene_of(changes=changes), model_seed=seed, checkpoint=place)
+    assert tuple(words(as_written(scene))) == MODELS["translator"].at(seed, place).translate(ASKED, scene.changes)
 
 
 def test_what_is_written_to_the_end_with_numbers_set_by_hand_is_whole():
