@@ -195,3 +195,17 @@ def test_an_example_opens_at_what_its_description_speaks_of_and_keeps_nothing_of
         assert shown == resolve(replace(first, notebook=notebook)).scene
         assert at.query_params.keys() <= {"source", "step", "cell", "notebook"}
         assert scene_of(at).sentence == "dog bites man"
+
+
+def test_the_first_notebook_leads_to_the_translator(monkeypatch):
+    opened_pages = []
+    monkeypatch.setattr("streamlit.switch_page", opened_pages.append)
+    notebook, example = next(iter(EXAMPLES.items()))
+    at = opened(PAGE, notebook=notebook)
+    doors = re.findall(r'"door": "(\w+)"', json.dumps(article(at, "notebook")))
+    assert example.trained == "translator"
+    assert "translator" in doors
+    sends(at, "notebook", "opened", "translator")
+    assert len(opened_pages) == 1
+    at.run()
+    assert at.query_params["model"] == "translator"
