@@ -21,6 +21,7 @@ MOMENTS = [
     {"sentence": ENGLISH, "changes": "heads_1[:]=0"},
     {"sentence": "the cat does not cross the street because it is too wide", "step": "softmax-3"},
     {"sentence": ENGLISH, "step": "softmax-3", "view": "heads"},
+    {"sentence": "the judge is not tired", "written": "la juge", "step": "softmax-2"},
 ]
 ASKED = {1: "vache", 4: "traverse"}  # the word of the question, by moment
 
@@ -119,7 +120,7 @@ def lecturer(visit):
     forget(tab.page)
 
 
-def test_talk_of_moments_is_given_at_two_sizes(lecturer, model):
+def test_talk_of_six_moments_is_given_on_screens_and_a_phone(lecturer, model):
     drawer = lecturer.page.get_by_role("dialog", name="Your talk")
     for n_moments, moment in enumerate(MOMENTS, 1):
         page = lecturer.open(at(model="translator", **moment))
@@ -140,9 +141,9 @@ def test_talk_of_moments_is_given_at_two_sizes(lecturer, model):
         expect(count).to_be_visible()
         shown = page.locator(f".viewer :is({'.tile' if 'view' in moment else '.words [role=option]'}):visible")
         expect(shown.first).to_be_visible()
-        for width in (1366, 1024):
-            resized(page, width, 768)
-            becomes(page, lambda words=shown: words.evaluate_all(_OUT_OF_FRAME), [], f"{moment} at {width}")
+        for size in ((390, 844), (1024, 768), (1366, 768)):
+            resized(page, *size)
+            becomes(page, lambda words=shown: words.evaluate_all(_OUT_OF_FRAME), [], f"{moment} at {size}")
         if n_moments in ASKED:
             page.keyboard.press("PageDown")  # reveals
             expect(page.locator(".choices .right")).to_have_count(1)
