@@ -36,9 +36,18 @@ def any_model_of(choice: PickableModel) -> Model:
 
 
 def unknown_words(scene: Scene) -> tuple[str, ...]:
-    """The words that the scene's model doesn't know, in lower case; empty without a model."""
+    """The words that the scene's model doesn't know, in lower case; empty without a model. A translator reads the words
+    that fit, whatever follows them.
+    """
     choice = model_choice(scene)
-    return any_model_of(choice).unknown(scene.sentence) if choice else ()
+    if not choice:
+        return ()
+    model = any_model_of(choice)
+    return model.unknown(_fitting(model, scene.sentence) if translates(scene) else scene.sentence)
+
+
+def _fitting(model: Model, text: str) -> str:
+    return " ".join(model.typed(text)[: model.room(text)])
 
 
 def translates(scene: Scene) -> bool:
@@ -111,7 +120,7 @@ def capacity(scene: Scene) -> int:
 def text_read(scene: Scene) -> str:
     """The sentence as far as its model has room for it; a translator's in plain words."""
     model = reading_model(scene)
-    return " ".join(words_in(scene)[: capacity(scene)]) if translates(scene) else model.leading(scene.sentence)
+    return _fitting(model, scene.sentence) if translates(scene) else model.leading(scene.sentence)
 
 
 def french_capacity(scene: Scene) -> int:

@@ -99,7 +99,7 @@ def offers(resolved: SceneWithPass) -> list[ActionLink]:
         back = ActionLink(event="source", value=scene.source, label=f"Back to {model_choice(scene).title}")
         return [*_nearest(scene), *_without(scene), back]
     typed = len(words_in(scene))
-    if capacity(scene) < typed <= MAX_TOKENS:
+    if capacity(scene) < typed <= MAX_TOKENS and not translates(scene):  # random parameters translate nothing
         return [ActionLink(event="source", value=OWN, label=f"Show all {typed} with random parameters")]
     return []
 
