@@ -97,6 +97,8 @@ def test_a_word_stands_out_and_nothing_moves(opened, size):
         assert places(page) == before
     page.locator(READ).nth(8).click()
     expect(page.locator(".two-rows .read .held")).to_have_text("it")
+    reads_it = fitted_at(LONG).trace.labels["query"][weights[:, 8].argmax()]
+    expect(page.locator(".panel h3")).to_contain_text(f"{reads_it}, it")
     assert page.locator(".two-rows").evaluate(_CLIPPED) == []
     assert places(page) == before
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -163,9 +163,11 @@ export function makeTwoRows(tools) {
   // The read word whose own looks are drawn: the picked one, or what the picked one reads most.
   const looking = now =>
     now === null ? null : now.side === "key" ? now.place : placeOfMost(texts().weights[now.place]);
+  // A read word with the row that reads it most.
+  const readBy = key => ({ query: placeOfMost(own.weights.map(row => row[key])), key });
   const cellOf = (side, place) => ({
     ...shown.where.cell,
-    ...(side === "query" ? { query: place, key: placeOfMost(own.weights[place]) } : { key: place }),
+    ...(side === "query" ? { query: place, key: placeOfMost(own.weights[place]) } : readBy(place)),
   });
   // A second click shows all lines alike again.
   function hold(side) {
