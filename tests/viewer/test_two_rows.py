@@ -115,6 +115,23 @@ def test_the_row_of_a_word_is_that_of_the_word_before_it(opened):
     head = trace["attention_1"].value[:, 1].max(axis=1)
     for most in head:
         expect(caption).to_contain_text(percent(most))
+    expect(caption).to_contain_text("Among the English words, “black” looks most at")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("what", [".looks .target", ".open"])
+def test_an_arc_over_the_read_text_opens_its_weight_and_lets_the_word_stay(opened, size, what):
+    page = opened(**LONG)
+    seen(page, *size)
+    page.locator(READ).nth(8).click()
+    expect(page.locator(".two-rows .looks .target").first).to_be_attached()
+    before = places(page)
+    page.locator(f".two-rows {what}").last.dispatch_event("click")
+    expect(page.locator(".panel h3")).to_contain_text("it,")
+    expect(page.locator(".panel .acts button").nth(0)).to_contain_text("from “it” in “English looks at English”")
+    expect(page.locator("[data-act=mute]")).to_contain_text("of “English looks at English”")
+    expect(page.locator(".two-rows .read .held")).to_have_text("it")
+    assert places(page) == before
 
 
 def test_a_line_leads_to_its_number(opened):

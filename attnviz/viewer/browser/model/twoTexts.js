@@ -190,14 +190,17 @@ function crossingOf(weights) {
   return keys.findIndex((key, row) => key >= 0 && key < (keys[row - 1] ?? -1));
 }
 
-/** A sentence on looksOf() a word. @param {string[]} keys @param {number} place @param {ReturnType<typeof looksOf>} looks */
-export function looksText(keys, place, looks) {
+/** A sentence on looksOf() a word. @param {string[]} keys @param {number} place @param {ReturnType<typeof looksOf>} looks
+ * @param {string} side the name of the text */
+export function looksText(keys, place, looks, side) {
   const most = [...new Set(looks.map(({ head }) => head))].map(head => {
     const [one] = looks.filter(each => each.head === head).sort((a, b) => b.weight - a.weight),
       target = one.key === place ? "itself" : `“${withoutNumber(keys[one.key])}”`;
     return [`${target} ${percent(one.weight)}${one.heads > 1 ? ` (head ${head + 1})` : ""}`];
   });
-  return most.length ? `In layer 1, “${withoutNumber(keys[place])}” looks most at ${listed(most).join("")}.` : "";
+  return most.length
+    ? `Among the ${side} words, “${withoutNumber(keys[place])}” looks most at ${listed(most).join("")}.`
+    : "";
 }
 
 /** The right translation where numbers set by hand made the text wrong; else "". @param {Pass} pass @param {TwoTexts} texts */

@@ -11,6 +11,14 @@ import { drawStory, drawTerms, drawTrail, drawWriters, lightUp, showWholeLines, 
 
 const OF_NEURONS = /^(?:hidden|active)((?:_\d+)?)$/; // and the number of their layer, where there are several
 
+/** Where hiding and muting act: at the selected cell, or at an unfolded attention weight of a layer that has other words.
+ * @param {Pass} pass @param {Where} where @param {Cell} focus @returns {Where} */
+function placeOf(pass, where, { name, index }) {
+  const { id, layer, attention } = pass.stepOf(name);
+  if (name !== attention || pass.canSelect(name, pass.layerAt(where.step))) return where;
+  return { ...where, step: id, cell: pass.selectionAt(name, index, pass.carried(where.cell, layer)) };
+}
+
 /** Hides the selected key from the selected query: in all layers, or where each has its own mask, in the current one (or the last).
  * @param {Pass} pass @param {Where} where */
 function drawHide(pass, where, { set }) {
@@ -198,12 +206,11 @@ export function makePanel(tools) {
     redraw(elsewhere, home ? [button(`Show it in “${home.title}”`, pick, "link")] : []);
     // where arcs are, one sees what follows; and where a model answers, that is what one came for
     const isOffered = where.ask === "whatif" || (pass.document.model && step.arcs),
-      { head } = where.cell,
-      mutedHead = { stage: step.heads, place: head, index: [head], kind: "head" };
+      at = placeOf(pass, where, focus),
+      { head } = at.cell,
+      mutedHead = { stage: stepAt(pass, at).heads, place: head, index: [head], kind: "head" };
     const buttons = [
-      ...(isOffered
-        ? [drawHide(pass, where, tools), drawSwap(pass, where, tools), drawMute(pass, mutedHead, tools)]
-        : []),
+      ...(isOffered ? [drawHide(pass, at, tools), drawSwap(pass, at, tools), drawMute(pass, mutedHead, tools)] : []),
       drawMuteNeuron(pass, focus, tools),
       isShown && drawFlipsQuestion(pass, focus, tools),
     ].filter(Boolean);

@@ -232,7 +232,7 @@ export function makeTwoRows(tools) {
     const parts = [
       said,
       said && isMuted && "Muted: what it reads is not passed on.",
-      asked !== null && looksText(keys, asked, looksOf(pass, asked)),
+      asked !== null && looksText(keys, asked, looksOf(pass, asked), pass.document.words.sides[1]),
       asked !== null && isEncoderMuted && "Muted: what it looks at is not passed on.",
       !filmed && !isCovered() && correctionOf(pass, own),
     ];
@@ -328,36 +328,49 @@ export function makeTwoRows(tools) {
       labels.replaceChildren(...texts.filter(Boolean));
     },
   });
+  // A click on an arc, or on its percentage, explains that weight of the layer before; the picked word stays.
+  const inspectLook = (query, { head, key }) => {
+    if (filmed) return;
+    held = heldNow();
+    tools.pick(shown.pass.document.layers[0].attention, [head, query, key]);
+  };
   // Arcs over the read text: what one of its words looks at in the layer before.
   function drawLooks(asked, plate, texts) {
     const { to, start, rise, isColumn, band, em } = laid,
       looks = asked === null ? [] : looksOf(shown.pass, asked).sort((one, other) => other.weight - one.weight),
       farthest = Math.max(1, ...looks.map(({ key }) => Math.abs(to[key] - to[asked]))),
       named = new Set();
-    arcs.replaceChildren(
-      ...looks.map(({ head, heads, key, weight }) => {
-        const isSelf = key === asked,
-          far = Math.abs(to[key] - to[asked]) / farthest,
-          high = rise * (isSelf ? 0.34 : 0.45 + 0.5 * far) * (1 - (heads > 1 ? 0.12 * head : 0)),
-          lean = isSelf ? em : 0, // of a loop
-          top = start - (4 / 3) * high,
-          path = svgElement("path", { class: "line" });
-        const points = [
-          [to[asked] - 0.3 * lean, start],
-          [to[asked] - lean, top],
-          [to[key] + lean, top],
-          [to[key] + 0.3 * lean, start],
-        ];
-        paint(path, curveOf(points, isColumn), 0.7 * weight * band, weight);
-        if (!isSelf && !named.has(head)) {
-          const name = heads > 1 ? `head ${head + 1}` : "",
-            said = [name, !(name && isColumn) && percent(weight)].filter(Boolean).join(": "); // a column lacks space for both
-          texts.push(plate((to[asked] + to[key]) / 2, start - high, said, 0, true));
-        }
-        named.add(head);
-        return path;
-      }),
-    );
+    const drawn = looks.map(look => {
+      const { head, heads, key, weight } = look,
+        open = () => inspectLook(asked, look);
+      const isSelf = key === asked,
+        target = svgElement("path", { class: "target" }),
+        far = Math.abs(to[key] - to[asked]) / farthest,
+        high = rise * (isSelf ? 0.34 : 0.45 + 0.5 * far) * (1 - (heads > 1 ? 0.12 * head : 0)),
+        lean = isSelf ? em : 0, // of a loop
+        top = start - (4 / 3) * high,
+        path = svgElement("path", { class: "line" });
+      const points = [
+        [to[asked] - 0.3 * lean, start],
+        [to[asked] - lean, top],
+        [to[key] + lean, top],
+        [to[key] + 0.3 * lean, start],
+      ];
+      paint(path, curveOf(points, isColumn), 0.7 * weight * band, weight);
+      target.setAttribute("d", path.getAttribute("d"));
+      target.onclick = open;
+      if (!isSelf && !named.has(head)) {
+        const name = heads > 1 ? `head ${head + 1}` : "",
+          said = [name, !(name && isColumn) && percent(weight)].filter(Boolean).join(": "); // a column lacks space for both
+        const label = plate((to[asked] + to[key]) / 2, start - high, said, 0, true);
+        label?.classList.add("open");
+        label?.addEventListener("click", open);
+        texts.push(label);
+      }
+      named.add(head);
+      return svgElement("g", { "data-look": `${head}-${key}` }, path, target);
+    });
+    arcs.replaceChildren(...drawn.toReversed()); // where they meet, the largest is hit
   }
   const setColumns = memoLast(([letters, sides]) => {
     const ems = letters.map(n => LETTER_EMS * n + APART_EMS);
