@@ -186,13 +186,14 @@ test("what numbers set by hand make wrong is struck, and the right text is told;
     [["le", "chat", "noir", "<end>"], ["heads_3"], 0, /^$/],
     [["le", "chien", "noir", "<end>"], ["heads_3"], 1, /: “le chien noir”\.$/],
     [["le", "chien", "noir", "<end>"], [], 1, /^$/],
-    [[], ["heads_3"], 0, /^$/],
+    [[], ["heads_3"], 0, /grammar/],
+    [[], [], 0, /^$/, true],
   ]);
-  for (const [right, changes, nWrong, said] of cases) {
+  for (const [right, changes, nWrong, said, hasVerdict = false] of cases) {
     const pass = { ...PASS, document: { ...PASS.document, changes, next: { answer: 1, right } } },
       texts = textsOf(pass, WHERE, /** @type {any} */ ({ shown: () => true }));
     assert.equal(texts.slots.filter(({ isRight }) => !isRight).length, nWrong);
-    assert.match(correctionOf(pass, texts), said);
+    assert.match(correctionOf(pass, texts, hasVerdict), said);
   }
 });
 

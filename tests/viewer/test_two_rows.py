@@ -221,6 +221,21 @@ def test_a_training_shows_what_was_written_then(opened, size):
     assert {row for row, _ in lines_in(page)} == set(range(5)), "the pass itself"
 
 
+@pytest.mark.parametrize(("has_training", "said_in"), [(True, ".learns .verdict-of"), (False, ".two-rows .caption")])
+def test_that_no_right_translation_is_known_is_said_once(opened, has_training, said_in):
+    page = opened(**SHORT)
+    document = json.loads(written(**SHORT))
+    document["next"]["right"] = []
+    document["model"]["training"] = None
+    if has_training:
+        document = film(document, ["le chat noir dort <end>"])
+        document["model"]["training"]["translations"][0]["right"] = []
+    show(page, document)
+    said = page.locator(".learns .verdict-of, .two-rows .caption").filter(has_text="grammar")
+    expect(said).to_have_count(1)
+    expect(said.and_(page.locator(said_in))).to_be_visible()
+
+
 def test_a_translation_is_written_again_word_by_word(opened):
     page = opened(**SHORT)
     hasten(page)

@@ -13,6 +13,9 @@ const READS = 0.5, // the least weight of a word that is said to be read
 const MARK = /^<\w+>$/,
   MARK_LETTERS = 4; // of a model, such as <end>: small, as it is no word of the text
 
+/** What is said of a translation where no right one is known. */
+export const NO_SENTENCE = "This is no sentence of its grammar, so the French may be wrong.";
+
 /** @typedef {{ text: string, after: string, isNext: boolean, share: number, isRight: boolean }} Slot of the written text
  * @typedef {{ keys: string[], slots: Slot[], weights: number[][] }} TwoTexts the words that are read, and for each written one its weights
  * @typedef {{ side: "query" | "key", place: number }} Held a word that was picked, of the written text or of the read one
@@ -203,8 +206,10 @@ export function looksText(keys, place, looks, side) {
     : "";
 }
 
-/** The right translation where numbers set by hand made the text wrong; else "". @param {Pass} pass @param {TwoTexts} texts */
-export function correctionOf({ document: { changes, next } }, { slots }) {
+/** The right translation where numbers set by hand made the text wrong, or that none is known where no verdict on a training says so; else "".
+ * @param {Pass} pass @param {TwoTexts} texts @param {boolean} hasVerdict */
+export function correctionOf({ document: { changes, next } }, { slots }, hasVerdict) {
+  if (next && !next.right.length) return hasVerdict ? "" : NO_SENTENCE;
   const right = next?.right.filter(word => !isMark(word)) ?? [];
   return changes.length && right.length && slots.some(({ isRight }) => !isRight)
     ? `Right would be: “${right.join(" ")}”.`

@@ -2,7 +2,7 @@
 // played and dragged without the server; once it rests at a checkpoint, the rest of the page follows.
 import { grouped, percent } from "../model/numeral.js";
 import { isFirst } from "../model/state.js";
-import { columnsOf, hasTwoRows, textsAt, textsOf, verdictOf } from "../model/twoTexts.js";
+import { NO_SENTENCE, columnsOf, hasTwoRows, textsAt, textsOf, verdictOf } from "../model/twoTexts.js";
 import { button, h, makePopover, memoLast, redraw, write } from "../dom/element.js";
 import { MOTION_MS, between, isCalm, makeMotion } from "../dom/motion.js";
 import { makeAttentionBand } from "./attentionBand.js";
@@ -199,13 +199,13 @@ export function makeLearns(tools, thread) {
   // At rest at the checkpoint of the pass, which has its own translation, and is asked about.
   const isAtPass = () => !isPlaying && !isDragged && !motion.isMoving && place === training.at;
   const filmText = now => {
-    const { right } = training.translations[now],
-      [, accuracy] = measuredAt(training, now),
+    if (!training.translations[now].right.length) return NO_SENTENCE;
+    const [, accuracy] = measuredAt(training, now),
       { pass, where, look } = shown,
       most = columnsOf(textsOf(pass, where, look), training.translations).length, // as the thread shows
       texts = textsAt(training.translations, pass.document.words.key, now, most),
       when = afterText(training, now).replace(/^./, letter => letter.toUpperCase());
-    return `${when}: ${right.length ? `${verdictOf(texts)}. ` : ""}Of ${grouped(training.heldOut)} new sentences ${percent(accuracy)} right.`;
+    return `${when}: ${verdictOf(texts)}. Of ${grouped(training.heldOut)} new sentences ${percent(accuracy)} right.`;
   };
   const askedPosition = () =>
     shown.pass.document.model.read === "last" ? training.learning.asking : shown.where.cell.query;

@@ -234,7 +234,7 @@ export function makeTwoRows(tools) {
       said && isMuted && "Muted: what it reads is not passed on.",
       asked !== null && looksText(keys, asked, looksOf(pass, asked), pass.document.words.sides[1]),
       asked !== null && isEncoderMuted && "Muted: what it looks at is not passed on.",
-      !filmed && !isCovered() && correctionOf(pass, own),
+      !filmed && !isCovered() && correctionOf(pass, own, translations().length > 0 && !pass.other),
     ];
     write(caption, parts.filter(Boolean).join(" "));
     lines.classList.toggle("muted", isMuted);
