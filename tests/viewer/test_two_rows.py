@@ -236,6 +236,19 @@ def test_that_no_right_translation_is_known_is_said_once(opened, has_training, s
     expect(said.and_(page.locator(said_in))).to_be_visible()
 
 
+def test_a_translation_is_whole_again_after_a_talk(opened):
+    page = opened(**SHORT)
+    page.keyboard.press("p")
+    assert sent(page) == [["anew", True]]
+    show(page, json.loads(written(**SHORT, written="")))
+    expect(page.locator(f"{WRITTEN} .text")).to_have_count(1)
+    page.keyboard.press("Escape")
+    assert sent(page)[1:] == [["whole", True]]
+    page = opened("?present=1", **SHORT, written="le")
+    page.keyboard.press("Escape")
+    assert sent(page) == [], "no talk emptied it"
+
+
 def test_a_translation_is_written_again_word_by_word(opened):
     page = opened(**SHORT)
     hasten(page)

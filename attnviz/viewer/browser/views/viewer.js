@@ -48,9 +48,9 @@ function makeEndNotice() {
   return { element: line, show: command => show(NOTICES[command]) };
 }
 
-// now() is null before there is a pass; begin() begins a talk of a model that writes; `endNotice` says that there is nothing further.
-// Returns follow(command), which returns whether it did something.
-function makeCommands(host, { now, go, send, begin, endNotice }) {
+// now() is null before there is a pass; begin() begins a talk of a model that writes, left() ends it; `endNotice` says that there is nothing
+// further. Returns follow(command), which returns whether it did something.
+function makeCommands(host, { now, go, send, begin, left, endNotice }) {
   const ofServer = (command, { pass, where }) => {
     if (command === "present" && isWritten(pass, where)) return begin;
     if (command === "compare") return () => send(pass.other ? "unpin" : "pin", true);
@@ -68,6 +68,7 @@ function makeCommands(host, { now, go, send, begin, endNotice }) {
     const parts = destinationOf(pass, where, command),
       isOver = !parts && where.present && (command === "on" || command === "back");
     if (parts) go(parts);
+    if (where.present && parts?.present === false) left();
     if (isOver) endNotice.show(command);
     return Boolean(parts) || isOver;
   };
@@ -217,9 +218,17 @@ export function mount(root, host, saved = null) {
     return isSent;
   };
   // A talk of a model that writes begins with nothing written. That is one step of the history: Back shows what was there.
+  let hasBegun = false;
   const begin = () => {
+    hasBegun = true;
     standpoint.willPresent();
     return send("anew", true);
+  };
+  // A translation, which its English still gives, is whole again after a talk that began so.
+  const left = () => {
+    const { next, words } = now().pass.document;
+    if (hasBegun && !words.shared && next && !next.ends && !next.isFull) send("whole", true);
+    hasBegun = false;
   };
   const tools = makeTools({
     go,
@@ -244,7 +253,7 @@ export function mount(root, host, saved = null) {
         () => now().where?.present,
       ) ?? null,
     endNotice = makeEndNotice(),
-    follow = makeCommands(host, { now, go, send, begin, endNotice }),
+    follow = makeCommands(host, { now, go, send, begin, left, endNotice }),
     code = makeQrCode(window, !host.alone, classBar?.open),
     presenting = makePresenting(document, root, follow, code);
   const printer = makePrinter(window, root, now),
