@@ -61,11 +61,6 @@ def worded(trace: Trace, text: str) -> str:
     return text
 
 
-def written_by(trace: Trace) -> str:
-    """The beginning of a sentence that says which row writes a word of the decoder’s text."""
-    return f"A {asking(trace)} is written by the row of the {trace.origin.unit} before it"
-
-
 def asking(trace: Trace) -> str:
     """What a token of the queries is called: a French word."""
     return f"{sides(trace)[0]} {trace.origin.unit}".strip()

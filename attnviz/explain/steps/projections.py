@@ -17,7 +17,7 @@ from attnviz.explain.story import (
     unless,
 )
 from attnviz.explain.styled_text import Runs, runs
-from attnviz.explain.texts import answering, asking, crosses, written_by
+from attnviz.explain.texts import answering, asking, crosses
 
 _MATRICES = ("w_q", "w_k", "w_v")
 
@@ -162,7 +162,8 @@ def _position_stories(role: Role, one: str, does: str) -> dict[str, tuple[Story,
 
 def _asks(trace: Trace, entries: Entries) -> Runs:
     word = selection_story(Story("{query}"))
-    return runs(f"{written_by(trace)}: that of “{{word}}” asks what comes next.", word=word)
+    written = f"A {asking(trace)} is written by the row of the {trace.origin.unit} before it"
+    return runs(f"{written}: that of “{{word}}” asks what comes next.", word=word)
 
 
 def _heading(trace: Trace, entries: Entries) -> str:

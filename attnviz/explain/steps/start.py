@@ -8,7 +8,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Section, Step, either
 from attnviz.explain.story import Story, always, both, of_model, origin, selection_story, unless
 from attnviz.explain.styled_text import Runs, runs
-from attnviz.explain.texts import asking, of_two_texts, sides, written_by
+from attnviz.explain.texts import asking, of_two_texts, sides
 
 MAX_QUOTED_WORDS = 16  # the most words of a sentence that a heading quotes
 _CLOSING = ".,;:!?…)"
@@ -58,7 +58,10 @@ def _comes_next(trace: Trace, entries: Entries) -> str:
 
 def _lines(trace: Trace, entries: Entries) -> str:
     if of_model(trace):
-        return f"{written_by(trace)}: click one to see what it reads; the thicker a line, the more attention."
+        return (
+            f"The model writes one {asking(trace)} after the other. Click one to see which {sides(trace)[1]} {{unit}}s "
+            "were read for it: the thicker a line, the more attention."
+        )
     return (
         f"Click any {asking(trace)} to see which {sides(trace)[1]} {{unit}}s it reads: the thicker a line, the more "
         "attention."
