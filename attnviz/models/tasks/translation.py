@@ -127,8 +127,8 @@ class Translation(TypedEnglish, Learnable):
     )
     question = "What is “{sentence}” in French?"
     about = (
-        "This model learnt from 20,000 sentences of a small grammar with 84 English words. Ten were "
-        "trained. In this one “il” and “elle” depend most on what “it” stands for."
+        "This model learnt from 20,000 sentences of a small grammar with 84 English words. Ten such "
+        "models were trained: in this one, “il” and “elle” depend most on what “it” stands for."
     )
     layers = (
         "English words look at each other: an article and an adjective learn the gender of their noun, and “it” what "

@@ -114,6 +114,10 @@ function makeTextOfA() {
   };
 }
 
+// What the marks of two compared texts mean.
+const marksText = slots =>
+  `Underlined in A: unlike B.${slots.some(({ isRight, isNext }) => !isRight && !isNext) ? " Struck out: wrong." : ""}`;
+
 /** @returns {View & {film(translations: any[] | null, place?: number): void, end(): void, isRunning: boolean}} */
 export function makeTwoRows(tools) {
   const [lines, arcs, labels] = ["lines", "looks", "digits"].map(name => svgElement("g", { class: name })),
@@ -234,6 +238,7 @@ export function makeTwoRows(tools) {
       said && isMuted && "Muted: what it reads is not passed on.",
       asked !== null && looksText(keys, asked, looksOf(pass, asked), pass.document.words.sides[1]),
       asked !== null && isEncoderMuted && "Muted: what it looks at is not passed on.",
+      textsOfA && !filmed && marksText(slots),
       !filmed && !isCovered() && correctionOf(pass, own, translations().length > 0 && !pass.other),
     ];
     write(caption, parts.filter(Boolean).join(" "));
