@@ -102,7 +102,7 @@ async def stream(live: LiveRoom, seat: str, known: str) -> AsyncIterator[bytes]:
 def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
     question = room.question
     value = question.rounds[-1].get(seat) if question else None
-    return None if value is None else OwnAnswer(number=room.number, round=len(question.rounds), value=value)
+    return None if value is None else OwnAnswer(number=room.number, round=len(question.rounds), value=value, sure=0)
 
 
 Respond = Callable[[Request], Awaitable[Response]]

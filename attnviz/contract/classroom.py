@@ -31,6 +31,15 @@ class Pointed(Sent):
     count: Annotated[int, Meta(ge=1)]
 
 
+class Written(Sent):
+    """A short text from the class: an answer in words, or a question of a listener's."""
+
+    id: Place  # in its room
+    text: NonEmpty
+    is_shown: bool  # whether the speaker shows it
+    votes: Place  # of a question; 0 for an answer
+
+
 class Audience(Sent):
     """What only the speaker gets."""
 
@@ -38,8 +47,21 @@ class Audience(Sent):
     around: Place  # how many of them explore by themselves
     answered: Place
     counts: list[list[tuple[float, int]]]  # for each round, pairs of an answer and its count
+    # For each round an answer, how sure (1 to 3), and how many said so
+    sure: list[list[tuple[float, int, int]]]
+    moves: list[tuple[float, float, int]]  # from the first round to the second: both answers, and how many gave them
+    texts: list[Written]  # the answers in words to the current question
+    wondered: list[Written]  # the listeners' questions, most votes first
     pointed: list[Pointed]
     pressed: int  # the steps forward less those back that a second device requested
+
+
+class Wondered(Sent):
+    """A listener's question that the speaker shows, for votes."""
+
+    id: Place
+    text: NonEmpty
+    votes: Place
 
 
 class ClassNow(Sent):
@@ -54,6 +76,8 @@ class ClassNow(Sent):
     is_own: bool  # whether the speaker shows uploaded numbers, so that nobody can follow
     is_shown: bool
     round: Round | None  # the round of the question; null if nothing is asked
+    talk_seconds: Place  # how long to talk to one's neighbour from now on; 0 if not asked
+    wonders: list[Wondered] | None  # the questions to vote for; null where listeners can't write any
     has_ended: bool
     waits: bool  # whether the speaker's browser is silent
     is_apart: bool  # whether the processes that serve the class have lost each other
@@ -65,7 +89,8 @@ class OwnAnswer(Sent):
 
     number: Place
     round: Annotated[int, Meta(ge=1)]
-    value: float
+    value: float | str  # a text if one is asked for
+    sure: Annotated[int, Meta(ge=0, le=3)]  # how sure; 0 if that wasn't said
 
 
 class OwnNow(Sent):

@@ -44,7 +44,7 @@ class Choose(Sent, tag_field="kind", tag="choose"):
 
     prompt: LessonRuns
     candidates: Annotated[list[Candidate], Meta(min_length=2)]
-    right: Annotated[list[Place], Meta(min_length=1)]
+    right: list[Place]  # empty where an opinion is asked
     is_code: bool = False
 
 
@@ -60,8 +60,8 @@ class Fill(Sent, tag_field="kind", tag="fill"):
     """A question whose answer is a number, typed, or set on a slider if it is a share."""
 
     prompt: LessonRuns
-    right: float
-    text: NonEmpty  # how the answer is written
+    right: float | None  # null where any number is an answer
+    text: str  # how the answer is written; empty without a right one
     tolerance: Annotated[float, Meta(ge=0)]  # how far an answer may be off
     is_share: bool  # whether it is from 0 to 1, asked in per cent
     nears: list[Near]  # wrong numbers with feedback of their own
@@ -107,7 +107,13 @@ class Gaps(Sent, tag_field="kind", tag="gaps"):
         return [cell.gap for row in self.rows for cell in row.cells if cell.gap]
 
 
-Question = Pick | Choose | Fill | Gaps
+class Write(Sent, tag_field="kind", tag="write"):
+    """A question of a talk that a class answers in a few words of its own; it has no right answer."""
+
+    prompt: LessonRuns
+
+
+Question = Pick | Choose | Fill | Gaps | Write
 
 
 class WrongMask(Sent, tag_field="kind", tag="mistake"):
@@ -156,7 +162,37 @@ class Sweep(Sent, tag_field="kind", tag="sweep"):
     d_k: int  # the one that the question is about; a smaller one is shown until the answer
 
 
-OwnPicture = WrongMask | Sweep
+class Slide(Sent, tag_field="kind", tag="slide"):
+    """A plain slide of a talk."""
+
+    text: str
+    items: list[NonEmpty]  # of a list
+    image: str  # as a data URL; empty without one
+    alt: str  # the image in words
+
+
+OwnPicture = WrongMask | Sweep | Slide
+
+
+class GivenRow(Sent):
+    """Numbers that a question needs, as the picture writes them."""
+
+    name: NonEmpty  # what they are: “scores of “cat””
+    labels: list[str]  # of each number: the word or dimension; one empty label for a single number
+    texts: Annotated[list[NonEmpty], Meta(min_length=1)]
+
+
+class Glance(Sent):
+    """A pass as a phone shows it before its viewer is loaded: its words, and where they look."""
+
+    words: Annotated[list[NonEmpty], Meta(min_length=1)]  # the queries' words
+    keys: list[NonEmpty] | None  # those of another text, which they read; null where it is the same
+    sides: tuple[str, str]  # what the queries' text and the keys' are called; empty where there is one
+    query: Place  # the selected word
+    stage: Name  # the stage that the weights are of
+    arcs: list[tuple[Place, Place, float]]  # a query, a key, and a weight of at least 1 %
+    title: str  # the step, with its layer
+    said: Runs  # what the step does
 
 
 class WorkedTable(Sent):
@@ -202,6 +238,8 @@ class Moment(Sent):
     text: LessonRuns  # before the answer
     after: LessonRuns  # after the answer
     question: Question | None
+    asks_confidence: bool  # whether a class is also asked how sure it is
+    given: list[GivenRow]  # the numbers that the question needs, where the picture has no room for them
     covers: list[Name]  # the stages whose numbers would give the answer away; they are covered until it is shown
     asked_cell: Cell | None  # the cell that the question is about
     answer_cell: Cell | None  # the cell that the answer is read off
@@ -211,7 +249,8 @@ class Moment(Sent):
     ending: Ending | None
     worked_solution: WorkedSolution | None  # shown to a class that is asked for a number
     picture: OwnPicture | None  # what it shows instead of its pass; null if it shows that
-    document: Document
+    glance: Glance | None  # in what a phone of a class gets; else null
+    document: Document | None  # null for a slide, and in what a phone gets first
 
 
 class MomentEntry(Sent):

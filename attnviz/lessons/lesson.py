@@ -236,6 +236,8 @@ def moment_data(
         text=fill(made.text, passes),
         after=fill(made.after, passes),
         question=made.ask.question(passes) if made.ask else None,
+        asks_confidence=False,
+        given=[],
         covers=sorted(made.ask.covers(passes)) if made.ask else [],
         asked_cell=made.ask.asked_cell(passes) if made.ask else None,
         answer_cell=made.ask.answer_cell(passes) if made.ask else None,
@@ -245,6 +247,7 @@ def moment_data(
         ending=None,
         worked_solution=None,
         picture=made.picture.drawn(passes) if made.picture else None,
+        glance=None,
         document=Json(document_json(passes.b, cache=PASS_CACHE)),
     )
 

@@ -26,7 +26,9 @@ export interface Moment {
   worked: Array<Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>>;
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   after: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
-  question: Pick | Choose | Fill | Gaps | null;
+  question: Pick | Choose | Fill | Gaps | Write | null;
+  asksConfidence: boolean;
+  given: Array<GivenRow>;
   covers: Array<string>;
   askedCell: string | null;
   answerCell: string | null;
@@ -35,8 +37,9 @@ export interface Moment {
   notes: string;
   ending: Ending | null;
   workedSolution: WorkedSolution | null;
-  picture: WrongMask | Sweep | null;
-  document: Document;
+  picture: WrongMask | Sweep | Slide | null;
+  glance: Glance | null;
+  document: Document | null;
 }
 
 /** The page of lessons: their list; the browser requests their moments one by one. */
@@ -71,6 +74,8 @@ export interface ClassNow {
   isOwn: boolean;
   isShown: boolean;
   round: Round | null;
+  talkSeconds: number;
+  wonders: Array<Wondered> | null;
   hasEnded: boolean;
   waits: boolean;
   isApart: boolean;
@@ -158,42 +163,16 @@ export interface Settings {
   more: Array<Choice | Text | Button | Pills | Switch | Note | Heading>;
 }
 
-/** A pass and where in it somebody is looking: all that the viewer needs. */
-export interface Document {
-  stages: Record<string, Stage>;
-  steps: Array<Step>;
-  nearest: Record<string, string>;
-  map: Map;
-  words: Words;
-  layers: Array<LayerOfModel>;
-  fractions: boolean;
-  starts: Array<Selected>;
-  typed: number;
-  changes: Array<ChangeMade>;
-  moved: Array<Moved>;
-  before: Record<string, Array<string | null>>;
-  slopes: Slopes | null;
-  flips: Flips | null;
-  caption: string;
-  link: Record<string, string>;
-  door: ActionLink | null;
-  offer: ActionLink | null;
-  model: Model | null;
-  pairs: Array<SuggestedPair>;
-  next: Next | null;
-  painted: boolean | null;
-  measured: Record<string, string>;
-  where: Where;
-  arrival: number;
-  other: OtherPass | null;
-}
-
 /** What only the speaker gets. */
 export interface Audience {
   here: number;
   around: number;
   answered: number;
   counts: Array<Array<[number, number]>>;
+  sure: Array<Array<[number, number, number]>>;
+  moves: Array<[number, number, number]>;
+  texts: Array<Written>;
+  wondered: Array<Written>;
   pointed: Array<Pointed>;
   pressed: number;
 }
@@ -237,6 +216,36 @@ export interface ActionLink {
   event: string;
   value: string | number | boolean | [string, string];
   label: string;
+}
+
+/** A pass and where in it somebody is looking: all that the viewer needs. */
+export interface Document {
+  stages: Record<string, Stage>;
+  steps: Array<Step>;
+  nearest: Record<string, string>;
+  map: Map;
+  words: Words;
+  layers: Array<LayerOfModel>;
+  fractions: boolean;
+  starts: Array<Selected>;
+  typed: number;
+  changes: Array<ChangeMade>;
+  moved: Array<Moved>;
+  before: Record<string, Array<string | null>>;
+  slopes: Slopes | null;
+  flips: Flips | null;
+  caption: string;
+  link: Record<string, string>;
+  door: ActionLink | null;
+  offer: ActionLink | null;
+  model: Model | null;
+  pairs: Array<SuggestedPair>;
+  next: Next | null;
+  painted: boolean | null;
+  measured: Record<string, string>;
+  where: Where;
+  arrival: number;
+  other: OtherPass | null;
 }
 
 /** The audit's verdict; for a large pass, a button that runs it. */
@@ -283,7 +292,7 @@ export interface Choose {
 export interface Fill {
   kind: "fill";
   prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
-  right: number;
+  right: number | null;
   text: string;
   tolerance: number;
   isShare: boolean;
@@ -299,6 +308,19 @@ export interface Gaps {
   prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
   words: Array<string>;
   rows: Array<GapsRow>;
+}
+
+/** A question of a talk that a class answers in a few words of its own; it has no right answer. */
+export interface Write {
+  kind: "write";
+  prompt: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
+}
+
+/** Numbers that a question needs, as the picture writes them. */
+export interface GivenRow {
+  name: string;
+  labels: Array<string>;
+  texts: Array<string>;
 }
 
 /** The end of a lesson: a question to explain in your own words, kept in the browser alone, and an answer. */
@@ -339,19 +361,25 @@ export interface Sweep {
   dK: number;
 }
 
-/** The whole pass: its steps, and arrows from stage to stage. */
-export interface Map {
-  columns: Array<MapColumn>;
-  arrows: Array<[string, string]>;
+/** A plain slide of a talk. */
+export interface Slide {
+  kind: "slide";
+  text: string;
+  items: Array<string>;
+  image: string;
+  alt: string;
 }
 
-/** The words of a layer. */
-export interface Words {
-  query: Array<string>;
-  key: Array<string>;
-  shared: boolean;
-  unit: string;
-  sides: Array<string>;
+/** A pass as a phone shows it before its viewer is loaded: its words, and where they look. */
+export interface Glance {
+  words: Array<string>;
+  keys: Array<string> | null;
+  sides: [string, string];
+  query: number;
+  stage: string;
+  arcs: Array<[number, number, number]>;
+  title: string;
+  said: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
 }
 
 /** A lesson in the list of lessons. */
@@ -384,7 +412,8 @@ export interface Round {
 export interface OwnAnswer {
   number: number;
   round: number;
-  value: number;
+  value: number | string;
+  sure: number;
 }
 
 /** A question that can be asked about a scene. */
@@ -485,69 +514,19 @@ export interface SentOther {
   document: SentDocument;
 }
 
-/** An array of the pass. */
-export interface Stage {
-  symbol: string;
-  title: string;
-  meaning: string;
-  one: string;
-  role: "" | "k" | "output" | "q" | "v";
-  scale: "flag" | "share" | "signed";
-  step: string;
-  axes: Array<Axis>;
-  hiddenBy: string;
-  rule: Rule | null;
-  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
-  inMicrogpt: string;
-  limit: number;
-  overridden: Array<[number, number]>;
-  overriddenBy: string;
-  marks: string;
-  recipe: string;
-  values: Array<string | null>;
+/** The whole pass: its steps, and arrows from stage to stage. */
+export interface Map {
+  columns: Array<MapColumn>;
+  arrows: Array<[string, string]>;
 }
 
-/** A step of the walkthrough. */
-export interface Step {
-  id: string;
-  title: string;
-  layer: number;
-  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  why: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
-  notes: Array<Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>>;
-  stages: Array<string>;
-  subject: string;
-  pictures: Array<Picture>;
-  formulas: Array<string>;
-  numpy: Array<string>;
-  arcs: boolean;
-  bars: Array<[string, string]>;
-  attention: string;
-  heads: string;
-  page: string;
-  bands: Array<Band>;
-  sources: Array<Source>;
-}
-
-/** A layer. */
-export interface LayerOfModel {
-  attention: string;
-  mask: string;
-  purpose: string;
-  title: string;
-  words: Words;
-}
-
-/** A second pass, A, compared with this one, B; its own document has no second pass. */
-export interface OtherPass {
-  between: Array<[string, string, string]>;
-  parted: string;
-  first: string | null;
-  places: Record<string, Array<number | null>>;
-  stages: Record<string, StageDistance>;
-  at: Array<number>;
-  document: Document;
+/** The words of a layer. */
+export interface Words {
+  query: Array<string>;
+  key: Array<string>;
+  shared: boolean;
+  unit: string;
+  sides: Array<string>;
 }
 
 /** A plain-text heading. */
@@ -611,6 +590,21 @@ export interface NumberTable {
   limit: number;
   marked: [number, number] | null;
   scale: "share" | "signed";
+}
+
+/** A listener's question that the speaker shows, for votes. */
+export interface Wondered {
+  id: number;
+  text: string;
+  votes: number;
+}
+
+/** A short text from the class: an answer in words, or a question of a listener's. */
+export interface Written {
+  id: number;
+  text: string;
+  isShown: boolean;
+  votes: number;
 }
 
 /** A number that listeners marked as unclear: the address, the cell, and how many did. */
@@ -709,6 +703,71 @@ export interface Heading {
   text: string;
 }
 
+/** An array of the pass. */
+export interface Stage {
+  symbol: string;
+  title: string;
+  meaning: string;
+  one: string;
+  role: "" | "k" | "output" | "q" | "v";
+  scale: "flag" | "share" | "signed";
+  step: string;
+  axes: Array<Axis>;
+  hiddenBy: string;
+  rule: Rule | null;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+  inMicrogpt: string;
+  limit: number;
+  overridden: Array<[number, number]>;
+  overriddenBy: string;
+  marks: string;
+  recipe: string;
+  values: Array<string | null>;
+}
+
+/** A step of the walkthrough. */
+export interface Step {
+  id: string;
+  title: string;
+  layer: number;
+  heading: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  why: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>;
+  notes: Array<Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word", string | Story]>>;
+  stages: Array<string>;
+  subject: string;
+  pictures: Array<Picture>;
+  formulas: Array<string>;
+  numpy: Array<string>;
+  arcs: boolean;
+  bars: Array<[string, string]>;
+  attention: string;
+  heads: string;
+  page: string;
+  bands: Array<Band>;
+  sources: Array<Source>;
+}
+
+/** A layer. */
+export interface LayerOfModel {
+  attention: string;
+  mask: string;
+  purpose: string;
+  title: string;
+  words: Words;
+}
+
+/** A second pass, A, compared with this one, B; its own document has no second pass. */
+export interface OtherPass {
+  between: Array<[string, string, string]>;
+  parted: string;
+  first: string | null;
+  places: Record<string, Array<number | null>>;
+  stages: Record<string, StageDistance>;
+  at: Array<number>;
+  document: Document;
+}
+
 /** The audit's result for a stage. */
 export interface StageAudit {
   name: string;
@@ -762,14 +821,6 @@ export interface SweptDivisor {
   label: string;
   reach: number;
   lengths: Array<SweptLength>;
-}
-
-/** A step and its stages on the map. */
-export interface MapColumn {
-  step: string;
-  title: string;
-  layer: number;
-  stages: Array<string>;
 }
 
 /** A moment in the list of lessons. */
@@ -862,6 +913,54 @@ export interface Story {
   stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
 }
 
+/** A step and its stages on the map. */
+export interface MapColumn {
+  step: string;
+  title: string;
+  layer: number;
+  stages: Array<string>;
+}
+
+/** An option, and the pieces that are shown if it is chosen. */
+export interface Alternative {
+  value: string;
+  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
+  pieces: Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>;
+}
+
+/** An array that a rule reads besides stages. */
+export interface RuleArray {
+  values: Array<string | null>;
+}
+
+/** A stage without its numbers. */
+export interface StageShape {
+  symbol: string;
+  title: string;
+  meaning: string;
+  one: string;
+  role: "" | "k" | "output" | "q" | "v";
+  scale: "flag" | "share" | "signed";
+  step: string;
+  axes: Array<Axis>;
+  hiddenBy: string;
+  rule: RuleShape | null;
+  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
+  inMicrogpt: string;
+}
+
+/** The values of a parameter, which passes of other words share. */
+export interface StageValues {
+  values: Array<string | null>;
+}
+
+/** An option of a list or of a row of pills. */
+export interface Option {
+  value: string | number | boolean;
+  label: string;
+  group?: string;
+}
+
 /** One axis of a stage, and its places. */
 export interface Axis {
   name: string;
@@ -909,46 +1008,6 @@ export interface Source {
   bands: Array<Band>;
 }
 
-/** An option, and the pieces that are shown if it is chosen. */
-export interface Alternative {
-  value: string;
-  runs: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "badge" | "right" | "wrong", string]>;
-  pieces: Array<Heading | Paragraph | DoorButton | Frame | Columns | Alternatives | Table | NumberTable>;
-}
-
-/** An array that a rule reads besides stages. */
-export interface RuleArray {
-  values: Array<string | null>;
-}
-
-/** A stage without its numbers. */
-export interface StageShape {
-  symbol: string;
-  title: string;
-  meaning: string;
-  one: string;
-  role: "" | "k" | "output" | "q" | "v";
-  scale: "flag" | "share" | "signed";
-  step: string;
-  axes: Array<Axis>;
-  hiddenBy: string;
-  rule: RuleShape | null;
-  stories: Array<["" | "given" | "hidden" | "set" | "unseeing", string]>;
-  inMicrogpt: string;
-}
-
-/** The values of a parameter, which passes of other words share. */
-export interface StageValues {
-  values: Array<string | null>;
-}
-
-/** An option of a list or of a row of pills. */
-export interface Option {
-  value: string | number | boolean;
-  label: string;
-  group?: string;
-}
-
 /** A number of a table with gaps. */
 export interface GapsCell {
   text: Array<["" | "code" | "em" | "k" | "math" | "output" | "q" | "story" | "strong" | "v" | "verdict" | "word" | "number", string | NumberLink]>;
@@ -964,18 +1023,6 @@ export interface SweptLength {
   shares: Array<number>;
   largest: number;
   slope: number;
-}
-
-/** A matrix of a picture: a stage, cut along two of its axes. */
-export interface Matrix {
-  stage: string;
-  rows: number | null;
-  columns: number | null;
-  fixed: Record<string, number>;
-  sign: string;
-  after: string;
-  result: boolean;
-  sums: boolean;
 }
 
 /** Rows or columns that belong together. */
@@ -1050,12 +1097,16 @@ export interface WrittenText {
   is: string;
 }
 
-/** How the cells of one case are computed. */
-export interface RuleVariant {
-  lines: Array<RuleLine>;
-  conclusion: string;
-  formula: string;
-  term: string;
+/** A matrix of a picture: a stage, cut along two of its axes. */
+export interface Matrix {
+  stage: string;
+  rows: number | null;
+  columns: number | null;
+  fixed: Record<string, number>;
+  sign: string;
+  after: string;
+  result: boolean;
+  sums: boolean;
 }
 
 /** How the cells of a stage are computed from other cells, for all of them at once. */
@@ -1066,6 +1117,14 @@ export interface RuleShape {
   case: [string, string] | null;
   until: [string, string] | null;
   variants: Array<RuleVariant>;
+}
+
+/** How the cells of one case are computed. */
+export interface RuleVariant {
+  lines: Array<RuleLine>;
+  conclusion: string;
+  formula: string;
+  term: string;
 }
 
 /** A cell to fill in. */
