@@ -178,8 +178,9 @@ class GivenRow(Sent):
     """Numbers that a question needs, as the picture writes them."""
 
     name: NonEmpty  # what they are: “scores of “cat””
-    labels: list[str]  # of each number: the word or dimension; one empty label for a single number
+    labels: list[str]  # of each number: the word, or the number of its dimension; one empty label for a single number
     texts: Annotated[list[NonEmpty], Meta(min_length=1)]
+    along: str = ""  # what the labels number: “dimension”; empty for words
 
 
 class Glance(Sent):

@@ -321,6 +321,7 @@ export interface GivenRow {
   name: string;
   labels: Array<string>;
   texts: Array<string>;
+  along: string;
 }
 
 /** The end of a lesson: a question to explain in your own words, kept in the browser alone, and an answer. */
