@@ -19,9 +19,14 @@ from attnviz.classroom.http import TooLargeError, compressed_response, json_resp
 from attnviz.contract.base import RequestError, received
 from attnviz.contract.lesson import ShownUploads, WrittenPage
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_FILE_SIZE, MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
+from attnviz.core.limits import (
+    MAX_ADDRESS_CHARACTERS,
+    MAX_TALK_BYTES,
+    MAX_TALK_IMAGE_CHARACTERS,
+    MAX_TALK_UPLOAD_CHARACTERS,
+)
 from attnviz.lessons.lesson import LESSONS, moment
-from attnviz.lessons.talk import Talk, TalkError, Uploads, by_source, of_scene
+from attnviz.lessons.talk import TALK_SIZES, Talk, TalkError, Uploads, by_source, of_scene
 from attnviz.lessons.talk_request import BrowserRequest, TalkRequest, reply
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse
@@ -57,9 +62,9 @@ def _compressed_moment(lesson: str, number: int) -> tuple[bytes, str]:
 
 
 TALK_PATH = "/talk"
-MAX_TALK_REQUEST_BYTES = 2 * MAX_TALK_BYTES + MAX_TALK_UPLOAD_CHARACTERS  # a talk's file as a string in JSON
+MAX_TALK_REQUEST_BYTES = 2 * MAX_TALK_BYTES + MAX_TALK_IMAGE_CHARACTERS + MAX_TALK_UPLOAD_CHARACTERS  # JSON escapes
 _TALK_LANE = ThreadPoolExecutor(1, "talks")  # one at a time, apart from lessons: many requests delay other talks only
-_TOO_LARGE = f"A talk has at most {MAX_TALK_BYTES:,} bytes, and {MAX_FILE_SIZE} of your own files; this one has more."
+_TOO_LARGE = f"{TALK_SIZES}; this one has more."
 
 
 class PageRequest(BrowserRequest, tag="page", frozen=True):

@@ -306,10 +306,11 @@ class SuggestedQuestions(Sent):
 
 
 class OwnTalk(Sent):
-    """A talk's title, its moments as in its file, and the uploaded files that they show, by name."""
+    """A talk's title, its moments as in its file, and the images and uploaded files that they show, by name."""
 
     title: str
     moment: list[dict[str, Any]]
+    images: dict[str, str]
     uploads: dict[str, str]
 
 

@@ -21,6 +21,10 @@ class OwnArraysError(ValueError):
     """A user's file or arrays that cannot be read, or not as parts of a pass."""
 
 
+class TalkError(ValueError):
+    """A file or link that is no talk, or has a moment that doesn't fit its pass."""
+
+
 class UnexpectedError(ValueError):
     """A bug in attnviz. Its `__cause__` is the original error; the message asks for what we need to fix it."""
 

@@ -19,7 +19,13 @@ MAX_ADDRESS_CHARACTERS = 40_000
 """A percent-encoded scene: 2,000 characters of any script, twice."""
 MAX_TALK_MOMENTS = 60
 MAX_TALK_BYTES = 400_000
-"""The file of a talk, without its arrays."""
+"""The file of a talk, without its arrays and images."""
+MAX_IMAGE_BYTES = 300_000
+"""For one image of a slide."""
+MAX_IMAGE_CHARACTERS = 4 * -(-MAX_IMAGE_BYTES // 3)
+"""The same as base64."""
+MAX_TALK_IMAGE_CHARACTERS = 2_600_000
+"""The base64 images of a talk: with the rest of its file, but for arrays, 3 MB."""
 MAX_TALK_UPLOAD_CHARACTERS = 4 * -(-MAX_FILE_BYTES // 3)
 """The base64 arrays of a talk."""
 MAX_TALK_MINUTES = 120

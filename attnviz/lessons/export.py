@@ -12,7 +12,20 @@ from typing import Annotated, Literal, NamedTuple
 import msgspec
 from msgspec import Meta
 
-from attnviz.contract.lesson import Choose, Fill, Gaps, GapsCell, LessonRuns, Moment, Near, NumberLink, Pick, Question
+from attnviz.contract.lesson import (
+    Choose,
+    Fill,
+    Gaps,
+    GapsCell,
+    LessonRuns,
+    Moment,
+    Near,
+    NumberLink,
+    Pick,
+    Question,
+    Slide,
+    Write,
+)
 from attnviz.lessons.cell_reference import Passes
 from attnviz.lessons.lesson import LESSONS, Lesson, MomentSource, moments_of, passes_at
 from attnviz.lessons.needs import Need, needs_on_paper
@@ -91,7 +104,9 @@ def gift(title: str, moments: Sequence[OnPaper]) -> str:
 
 
 def words_of(moment: Moment) -> str:
-    """The words that a moment's pass reads; of two texts both, the one that is read first."""
+    """The words that a moment's pass reads, of two texts both, the one that is read first; or what its slide says."""
+    if isinstance(moment.picture, Slide):
+        return " ".join(filter(None, [moment.picture.text, "; ".join(moment.picture.items)]))
     words = msgspec.json.decode(moment.document)["template"]["parts"]["words"]
     texts = [words["query"]] if words["shared"] else [words["key"], words["query"]]
     named = zip(reversed(words["sides"]) if len(texts) > 1 else [""], texts, strict=True)
@@ -117,13 +132,23 @@ def _gift_questions(number: int, paper: OnPaper) -> Iterator[str]:
     if question:
         given = [("", f"Given: {paper.given}.")] if paper.given else []
         text = _paragraphs([*about, given, [*paper.prompt, ("", _unit(question))]]) + _gift_link(paper.link)
-        if isinstance(question, Gaps):
+        if is_open(question):
+            offered = [[("", each.label)] for each in question.candidates] if isinstance(question, Choose) else []
+            yield _gift_item(name, text + _paragraphs(offered), "", moment.after)
+        elif isinstance(question, Gaps):
             yield from _gift_gaps(name, text, question, moment.after)
         else:
             answers = _gift_numbers(question) if isinstance(question, Fill) else _gift_choices(question)
             yield _gift_item(name, text, "".join(answers), moment.after)
     if ending:
         yield _gift_item(f"{name}: in your own words", _paragraphs([ending.explain]), "", ending.answer)
+
+
+def is_open(question: Question) -> bool:
+    """Whether no answer is right: an opinion, any number, or words."""
+    if isinstance(question, Fill):
+        return question.right is None
+    return isinstance(question, Write) or (isinstance(question, Choose) and not question.right)
 
 
 def _unit(question: Question) -> str:
@@ -234,6 +259,10 @@ def slides(title: str, moments: Sequence[OnPaper]) -> str:
 
 def _slides_of(heading: str, paper: OnPaper) -> Iterator[str]:
     moment = paper.moment
+    if isinstance(moment.picture, Slide):
+        items = "\n".join(f"- {_plain(each)}" for each in moment.picture.items)
+        image = f"![{_plain(moment.picture.alt)}]({moment.picture.image})" if moment.picture.image else ""
+        yield "\n\n".join((heading, *filter(None, [_plain(moment.picture.text), items, image])))
     if moment.worked:
         lines = "\n".join(f"- {_markdown(line)}" for line in moment.worked)
         yield "\n\n".join((heading, *filter(None, [_markdown(moment.text), lines, _markdown(moment.after)])))
@@ -241,12 +270,15 @@ def _slides_of(heading: str, paper: OnPaper) -> Iterator[str]:
         labels = _labels(question) if isinstance(question, Pick | Choose) else {}
         prompt = _markdown([(style if style in ("code", "math") else "", text) for style, text in paper.prompt])
         given = f"Given: {_plain(paper.given)}" if paper.given else ""
-        parts = [_markdown(moment.text), f"*{_plain(words_of(moment))}*", given, f"**{prompt.strip()}**"]
+        about = "" if isinstance(moment.picture, Slide) else f"*{_plain(words_of(moment))}*"
+        parts = [_markdown(moment.text), about, given, f"**{prompt.strip()}**"]
         parts.append("\n".join(f"- {letter}: {label}" for letter, label in labels.items()))
         parts += [_table(question, "?")] if isinstance(question, Gaps) else []
         parts += [f"<{paper.link}>"] if paper.link else []
         yield "\n\n".join((heading, *filter(None, parts)))
-        if isinstance(question, Gaps):
+        if is_open(question):
+            right = "No answer is right or wrong."
+        elif isinstance(question, Gaps):
             right = _table(question)
         elif isinstance(question, Fill):
             right = f"**{_plain(question.text)}** {_plain(question.unit)}".strip()
@@ -322,7 +354,9 @@ def needs_of_lesson(lesson: Lesson) -> list[list[Need]]:
 
 def needs_of_talk(talk: Talk) -> list[list[Need]]:
     """What each question of a talk needs."""
-    return [needs_of(each, talk_passes(each.at, each.uploads, talk.uploads)) for each in talk.moment]
+    return [
+        [] if each.slide else needs_of(each, talk_passes(each.at, each.uploads, talk.uploads)) for each in talk.moment
+    ]
 
 
 def of_lesson(form: Form, lesson: str, site: str = "") -> str:
@@ -335,5 +369,5 @@ def of_lesson(form: Form, lesson: str, site: str = "") -> str:
 
 def of_talk(form: Form, talk: Talk, site: str = "") -> str:
     """The questions of a talk."""
-    moments = [talk_moment(each, talk.uploads) for each in talk.moment]
+    moments = [talk_moment(each, talk.uploads, talk.images) for each in talk.moment]
     return exported(form, talk.title or "A talk", moments, needs_of_talk(talk), site)

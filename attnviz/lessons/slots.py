@@ -192,6 +192,11 @@ def fill_known_slots(text: str, passes: Passes) -> LessonRuns:
     return _filled(text, filling)
 
 
+def without_slots(text: str) -> LessonRuns:
+    """A user's text as runs, where there is no pass: all slots stay as typed."""
+    return _filled(text, lambda slot: ["", slot[0]])
+
+
 def _filled(text: str, filling: Callable[[re.Match[str]], list]) -> LessonRuns:
     """A text as runs, each slot replaced by a run; within bold text, which is a single run, by that run's text."""
     slots: list[list] = []

@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Annotated, Any
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 import numpy as np
@@ -19,11 +20,14 @@ from msgspec import Meta, field
 from attnviz.checks.uploads import LACKING, Upload, packed, unpacked
 from attnviz.contract.lesson import Fill, Gap, Gaps, Moment, Question
 from attnviz.core import limits
-from attnviz.core.errors import OwnArraysError
+from attnviz.core.errors import OwnArraysError, TalkError
 from attnviz.lessons.cell_reference import LessonError, Passes, find
 from attnviz.lessons.lesson import FileStruct, Lesson, MomentSource, Text, moment_data, passes_at
+from attnviz.lessons.questions.own import OwnQuestion
 from attnviz.lessons.questions.picks import Extreme
-from attnviz.lessons.slots import EXPRESSION_ERRORS, fill_known_slots
+from attnviz.lessons.slide import Images, SlideSource, check_images
+from attnviz.lessons.slots import EXPRESSION_ERRORS, fill_known_slots, without_slots
+from attnviz.scene.address import parse, query
 from attnviz.scene.scene import Scene, source_of_upload
 
 MAX_IN_MOMENT = 3  # the most uploads in one moment: those of two passes, and the user's own stages
@@ -60,20 +64,25 @@ _QUOTED = re.compile(
     r'"""[\s\S]*?(?:"""|\Z)|\'\'\'[\s\S]*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?'
 )  # as a text may have no end, nothing is looked at twice
 _DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){9}")
-_UPLOADS = "\n[uploads]\n"
+_TABLES = ("images", "uploads")  # at the end of a file
+_FIRST_TABLE = re.compile(r"\n\[(?:images|uploads)\]\n")
 _UPLOAD = re.compile(r"^([a-z0-9-]{1,40}) = '([A-Za-z0-9+/]+={0,2})'$", re.MULTILINE)
 _OWN_LIMITS = ("at", "arrays")  # parts of a moment that are longer than a text
-
-
-class TalkError(ValueError):
-    """A file or link that is no talk, or has a moment that doesn't fit its pass."""
 
 
 class TalkMoment(MomentSource, frozen=True):
     """A moment of a talk."""
 
+    slide: SlideSource | None = None  # what it shows instead of a pass
+    asked_as: Text = ""  # the question in the user's own words, as plain text; empty for the computed ones
+    confidence: bool = False  # whether a class is also asked how sure it is
     minutes: Annotated[float, Meta(ge=0, le=limits.MAX_TALK_MINUTES)] = 0  # the planned duration; 0 if not set
     uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()  # the names of those that it shows
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.slide and (self.picture or self.worked or not isinstance(self.ask, OwnQuestion | None)):
+            raise ValueError("A slide has no pass: it has a question of your own, or none, and no other picture.")
 
 
 class Talk(FileStruct, frozen=True):
@@ -81,9 +90,11 @@ class Talk(FileStruct, frozen=True):
 
     title: Text = ""
     moment: Annotated[tuple[TalkMoment, ...], Meta(max_length=limits.MAX_TALK_MOMENTS)] = ()  # its moments, in order
+    images: Images = field(default_factory=dict)  # those of its slides
     uploads: Uploads = field(default_factory=dict)  # those that they show; together no larger than one file of arrays
 
     def __post_init__(self) -> None:
+        check_images(self.images)
         if sum(map(len, self.uploads.values())) > limits.MAX_TALK_UPLOAD_CHARACTERS:
             raise OwnArraysError(
                 f"A talk holds at most {limits.MAX_FILE_SIZE} of somebody's own numbers; this one has more."
@@ -99,7 +110,8 @@ def lesson_as_talk(lesson: Lesson) -> Talk:
 
 def read(content: bytes) -> Talk:
     """The talk of a file."""
-    _check_size(len(content), limits.MAX_TALK_BYTES + limits.MAX_TALK_UPLOAD_CHARACTERS)
+    most = limits.MAX_TALK_BYTES + limits.MAX_TALK_IMAGE_CHARACTERS + limits.MAX_TALK_UPLOAD_CHARACTERS
+    _check_size(len(content), most)
     try:
         text, packed = _without_uploads(content.decode("utf-8"))
         _check_size(len(text.encode()))
@@ -117,7 +129,7 @@ def read(content: bytes) -> Talk:
 
 
 def read_json(content: bytes) -> Talk:
-    """The talk in a link's JSON, which has no uploads."""
+    """The talk in a link's JSON, which has no uploads and no images."""
     _check_size(len(content))
     try:
         return _converted(msgspec.json.decode(content))
@@ -131,17 +143,21 @@ def write(talk: Talk) -> str:
     lines = [f"title = {_value(parts.get('title', ''))}"]
     for moment in parts.get("moment", ()):
         lines += ["", "[[moment]]", *(f"{name} = {_value(part)}" for name, part in moment.items())]
-    if talk.uploads:
-        lines += ["", "[uploads]", *(f"{name} = '{packed}'" for name, packed in talk.uploads.items())]
+    for table in _TABLES:
+        if files := parts.get(table):
+            lines += ["", f"[{table}]", *(f"{name} = '{packed}'" for name, packed in files.items())]
     return "\n".join([*lines, ""])
+
+
+TALK_SIZES = (
+    f"A talk has at most {limits.MAX_TALK_BYTES:,} bytes, {limits.MAX_TALK_IMAGE_CHARACTERS:,} of images, "
+    f"and {limits.MAX_FILE_SIZE} of your own files"
+)
 
 
 def _check_size(n_bytes: int, most: int = limits.MAX_TALK_BYTES) -> None:
     if n_bytes > most:
-        rule = (
-            f"A talk has at most {limits.MAX_TALK_BYTES:,} bytes, and {limits.MAX_FILE_SIZE} of files of somebody's own"
-        )
-        raise TalkError(f"{rule}; this one has {n_bytes:,}.")
+        raise TalkError(f"{TALK_SIZES}; this one has {n_bytes:,} bytes.")
 
 
 def _without_uploads(text: str) -> tuple[str, list[str]]:
@@ -152,17 +168,23 @@ def _without_uploads(text: str) -> tuple[str, list[str]]:
         packed.append(line[2])
         return f"{line[1]} = '#{len(packed) - 1}'"
 
-    before, head, table = text.partition(_UPLOADS)
-    return before + head + _UPLOAD.sub(marked, table), packed
+    first = _FIRST_TABLE.search(text)
+    end = first.start() if first else len(text)
+    return text[:end] + _UPLOAD.sub(marked, text[end:]), packed
 
 
 def _with_uploads(content: dict[str, Any], packed: list[str]) -> dict[str, Any]:
-    table = content.get("uploads", {})
     marks = {f"#{place}": each for place, each in enumerate(packed)}
-    if not isinstance(table, dict) or not marks.keys() <= {each for each in table.values() if isinstance(each, str)}:
-        raise TalkError("A talk's file ends with a table [uploads], if it holds numbers of somebody's own.")
-    named = {name: marks.get(each, each) if isinstance(each, str) else each for name, each in table.items()}
-    return content | {"uploads": named} if named else content
+    tables = {name: table for name in _TABLES if isinstance(table := content.get(name, {}), dict)}
+    if len(tables) < len(_TABLES) or not marks.keys() <= {
+        each for table in tables.values() for each in table.values() if isinstance(each, str)
+    }:
+        raise TalkError("A talk's file ends with tables [images] and [uploads], if it has images or your own numbers.")
+    return content | {
+        kind: {name: marks.get(each, each) if isinstance(each, str) else each for name, each in table.items()}
+        for kind, table in tables.items()
+        if table
+    }
 
 
 def _converted(parsed: Any) -> Talk:
@@ -203,9 +225,48 @@ def _value(part: Any) -> str:
     return json.dumps(part)
 
 
-def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = MappingProxyType({})) -> Moment:
-    """A moment of a talk, as `contract.lesson` declares it; `uploads` are the talk's files."""
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
+def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = _NONE, images: Mapping[str, str] = _NONE) -> Moment:
+    """A moment of a talk, as `contract.lesson` declares it; `uploads` and `images` are the talk's files."""
     check_moment(made)
+    sent = _moment_of_slide(made, images) if made.slide else _moment_of_pass(made, uploads)
+    if sent.question and made.asked_as.strip():
+        sent.question.prompt = [("", made.asked_as)]
+    sent.asks_confidence = made.confidence and sent.question is not None
+    return sent
+
+
+def _moment_of_slide(made: TalkMoment, images: Mapping[str, str]) -> Moment:
+    scene = parse(dict(parse_qsl(made.at, keep_blank_values=True))).scene
+    return Moment(
+        id="",
+        title=made.title,
+        recall=None,
+        why=[],
+        is_optional=False,
+        worked=[],
+        text=without_slots(made.text),
+        after=without_slots(made.after),
+        question=made.ask.question(None) if isinstance(made.ask, OwnQuestion) else None,
+        asks_confidence=False,
+        given=[],
+        covers=[],
+        asked_cell=None,
+        answer_cell=None,
+        says_words_alone=False,
+        at=urlencode(query(scene)),  # a class is somewhere, too, while it sees a slide
+        notes=made.notes,
+        ending=None,
+        worked_solution=None,
+        picture=made.slide.drawn(images) if made.slide else None,
+        glance=None,
+        document=None,
+    )
+
+
+def _moment_of_pass(made: TalkMoment, uploads: Mapping[str, str]) -> Moment:
     passes = talk_passes(made.at, made.uploads, uploads)
     try:
         with np.errstate(all="ignore"):
@@ -242,7 +303,7 @@ def talk_passes(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] =
 
 def check_answer(question: Question | None) -> None:
     """Raise unless the answers of a number question are numbers."""
-    if isinstance(question, Fill):
+    if isinstance(question, Fill) and question.right is not None:
         _check_number(question.right, question)
     for gap in question.gaps if isinstance(question, Gaps) else ():
         _check_number(gap.value, gap)

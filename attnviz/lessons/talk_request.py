@@ -124,6 +124,7 @@ class MomentRequest(BrowserRequest, tag="moment", frozen=True):
 
     moment: talks.TalkMoment
     uploads: talks.Uploads = field(default_factory=dict)
+    images: talks.Images = field(default_factory=dict)
 
 
 class QuestionsRequest(BrowserRequest, tag="questions", frozen=True):
@@ -167,7 +168,7 @@ def reply(request: TalkRequest) -> bytes:
 
 @reply.register
 def _(request: MomentRequest) -> bytes:
-    return to_json(talks.talk_moment(request.moment, request.uploads))
+    return to_json(talks.talk_moment(request.moment, request.uploads, request.images))
 
 
 @reply.register
@@ -187,7 +188,8 @@ def _(request: OpenRequest) -> bytes:
         talk = talks.lesson_as_talk(LESSONS[request.lesson])
     else:
         talk = talks.read_json(request.json.encode()) if request.json else talks.read(request.file.encode())
-    return to_json(OpenedTalk(talk=OwnTalk(title=talk.title, moment=to_builtins(talk.moment), uploads=talk.uploads)))
+    files = {"images": talk.images, "uploads": talk.uploads}
+    return to_json(OpenedTalk(talk=OwnTalk(title=talk.title, moment=to_builtins(talk.moment), **files)))
 
 
 @reply.register

@@ -1,5 +1,6 @@
 """Talks of one's own: a file and a link give back what was written; reading raises nothing but `TalkError`."""
 
+import base64
 import json
 import random
 from itertools import islice
@@ -16,6 +17,8 @@ from attnviz.contract.lesson import Moment
 from attnviz.core.limits import MAX_TALK_BYTES
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.lessons.questions import AnyQuestion
+from attnviz.lessons.questions.own import OwnChoice, OwnNumber, OwnOption, OwnWords
+from attnviz.lessons.slide import SlideSource
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, lesson_as_talk, read, read_json, talk_moment, write
 from attnviz.viewer.site.static_edition import talk_pages
 
@@ -33,6 +36,10 @@ def of(**parts):
     return json.loads(msgspec.json.encode(talk_moment(TalkMoment(**{"at": CAT} | parts))))
 
 
+SIGNATURES = {"png": b"\x89PNG\r\n\x1a\n", "jpeg": b"\xff\xd8\xff", "webp": b"RIFF\x00\x00\x00\x00WEBP"}
+IMAGES = [base64.b64encode(each + b"\x00 quoted\xff").decode() for each in SIGNATURES.values()]
+NAMES = st.from_regex("[a-z0-9-]{0,9}", fullmatch=True)
+
 texts = st.text(max_size=60)
 prompted = st.builds(msgspec.structs.replace, st.sampled_from(ASKS), prompt=texts)
 written = dict.fromkeys(("at", "text", "after", "title", "notes"), texts)
@@ -42,10 +49,29 @@ asking = st.builds(
     ask=st.none() | prompted,
     picture=st.none() | st.sampled_from(PICTURES),
     says_words_alone=st.booleans(),
+    asked_as=texts,
+    confidence=st.booleans(),
     minutes=st.floats(0, 120),
 )
-moments = asking | st.builds(TalkMoment, **written, worked=st.lists(texts, max_size=6).map(tuple))
-talks = st.builds(Talk, title=texts, moment=st.lists(moments, max_size=4).map(tuple))
+options = st.lists(st.builds(OwnOption, text=texts, right=st.booleans()), max_size=10).map(tuple)
+numbers = st.floats(-1e12, 1e12)
+own = st.one_of(
+    st.builds(OwnChoice, prompt=texts, options=options),
+    st.builds(
+        OwnNumber, prompt=texts, right=st.none() | numbers, tolerance=st.floats(0, 1e12), unit=st.text(max_size=9)
+    ),
+    st.builds(OwnWords, prompt=texts),
+)
+slides = st.builds(SlideSource, text=texts, items=st.lists(texts, max_size=12).map(tuple), image=NAMES, alt=texts)
+slide_moments = st.builds(TalkMoment, **written, slide=slides, ask=st.none() | own, confidence=st.booleans())
+moments = (
+    asking
+    | slide_moments
+    | st.builds(TalkMoment, **written, ask=own)
+    | st.builds(TalkMoment, **written, worked=st.lists(texts, max_size=6).map(tuple))
+)
+images = st.dictionaries(NAMES.filter(bool), st.sampled_from(IMAGES), max_size=3)
+talks = st.builds(Talk, title=texts, moment=st.lists(moments, max_size=4).map(tuple), images=images)
 
 
 @given(talks)

@@ -177,10 +177,11 @@ export interface Audience {
   pressed: number;
 }
 
-/** A talk's title, its moments as in its file, and the uploaded files that they show, by name. */
+/** A talk's title, its moments as in its file, and the images and uploaded files that they show, by name. */
 export interface OwnTalk {
   title: string;
   moment: Array<Record<string, unknown>>;
+  images: Record<string, string>;
   uploads: Record<string, string>;
 }
 

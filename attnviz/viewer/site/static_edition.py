@@ -123,7 +123,7 @@ def lesson_pages() -> Iterator[Page]:
 def talk_pages(talk: Talk) -> Iterator[Page]:
     """The page of a talk, and its questions; raises TalkError if a moment doesn't fit its pass."""
     name, title = talk_page_name(talk), talk.title or "A talk"
-    moments = [talk_moment(each, talk.uploads) for each in talk.moment]
+    moments = [talk_moment(each, talk.uploads, talk.images) for each in talk.moment]
     planned = [each.minutes for each in talk.moment]
     minutes = max(round(sum(planned)), 1)
     entry = LessonEntry(
@@ -161,6 +161,8 @@ def _lightened(moment: Data) -> bool:
     tells readers who explore there.
     """
     document, is_lighter = moment["document"], False
+    if document is None:  # a slide
+        return False
     for each in (document, *([document["other"]["document"]] if document["other"] else [])):
         parameters = (each["parameters"]["parts"] or {"stages": {}})["stages"]
         for stage in parameters.values():
