@@ -125,7 +125,7 @@ _NOUNS = {
     "logits": "logit",
     "probabilities": "probability",
 }
-_NAMED = ("head", "group")  # whose labels have the noun already
+NAMED = ("head", "group")  # whose labels have the noun already
 _WORDS = ("query", "key", "token", "context token", "answer")
 
 
@@ -150,13 +150,13 @@ def is_of_words(ref: Reference, axis: int) -> bool:
 def counted(ref: Reference, axis: int) -> str:
     """The noun for what an axis without words counts."""
     name = ref.stage.axes[axis]
-    return name if name in (*_NAMED, "neuron") else "dimension"
+    return name if name in (*NAMED, "neuron") else "dimension"
 
 
 def place_name(ref: Reference, axis: int, index: int, label: str = "") -> str:
     """What an index along an axis is called: a word, "head 2", "dimension 3"; `label` replaces its own label."""
     label = label or ref.label(axis, index)
-    return label if is_of_words(ref, axis) or ref.stage.axes[axis] in _NAMED else f"{counted(ref, axis)} {label}"
+    return label if is_of_words(ref, axis) or ref.stage.axes[axis] in NAMED else f"{counted(ref, axis)} {label}"
 
 
 def quoted_name(ref: Reference, axis: int, index: int, label: str = "") -> str:

@@ -20,13 +20,13 @@ from attnviz.contract.lesson import (
     LessonRuns,
     Moment,
     Near,
-    NumberLink,
     Pick,
     Question,
     Slide,
     Write,
 )
 from attnviz.lessons.cell_reference import Passes
+from attnviz.lessons.given import lacking, text_of, text_of_runs, written
 from attnviz.lessons.lesson import LESSONS, Lesson, MomentSource, moments_of, passes_at
 from attnviz.lessons.needs import Need, needs_on_paper
 from attnviz.lessons.talk import Talk, TalkError, talk_moment, talk_passes
@@ -58,33 +58,12 @@ def paper_prompt(prompt: LessonRuns) -> LessonRuns:
 
 def on_paper(moment: Moment, needs: Sequence[Need], site: str) -> OnPaper:
     """A moment with what its texts lack of the needs."""
-    question = moment.question
-    if question is None:
+    if moment.question is None:
         return OnPaper(moment)
-    texts = [moment.text, question.prompt, *(cell.text for cell in _given_cells(question))]
-    said = " ".join([words_of(moment), *map(text_of_runs, texts)])
-    linked = {f"{text.of}.{text.cell}" for runs in texts for _, text in runs if isinstance(text, NumberLink)}
-
-    def is_said(ways: set[str]) -> bool:
-        return any(_is_in(text, said) for text in ways)
-
-    lacking = [
-        each for each in needs if not (linked.issuperset(each.cells) if each.cells else all(map(is_said, each.ways)))
-    ]
-    link = (
-        f"{site and site.removesuffix('/') + '/'}walkthrough?{moment.at}"
-        if not all(each.given for each in lacking)
-        else ""
-    )
-    return OnPaper(moment, "; ".join(each.given for each in lacking if each.given), link)
-
-
-def _is_in(text: str, said: str) -> bool:
-    return re.search(rf"(?<![\w.]){re.escape(text)}(?!\w|[.,]\d)", said) is not None
-
-
-def _given_cells(question: Question) -> list[GapsCell]:
-    return [cell for row in question.rows for cell in row.cells if not cell.gap] if isinstance(question, Gaps) else []
+    unwritten = [each for each in needs if not each.row]
+    lacks = lacking(unwritten, moment.question, [moment.text], words_of(moment))
+    link = f"{site and site.removesuffix('/') + '/'}walkthrough?{moment.at}" if lacks else ""
+    return OnPaper(moment, written(moment.given), link)
 
 
 _HEAD = """// Questions of attnviz, “{title}”: import them into a question bank, as GIFT, in UTF-8.
@@ -111,16 +90,6 @@ def words_of(moment: Moment) -> str:
     texts = [words["query"]] if words["shared"] else [words["key"], words["query"]]
     named = zip(reversed(words["sides"]) if len(texts) > 1 else [""], texts, strict=True)
     return "; ".join(f"{side}: {' '.join(text)}" if side else " ".join(text) for side, text in named)
-
-
-def text_of_runs(runs: LessonRuns) -> str:
-    """A text as it is read."""
-    return "".join(text_of(text) for _, text in runs)
-
-
-def text_of(text: str | NumberLink) -> str:
-    """The text of a run."""
-    return text.text if isinstance(text, NumberLink) else text
 
 
 def _gift_questions(number: int, paper: OnPaper) -> Iterator[str]:

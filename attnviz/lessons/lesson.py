@@ -23,6 +23,7 @@ from attnviz.core.limits import MAX_ADDRESS_CHARACTERS, MAX_TEXT_CHARACTERS
 from attnviz.explain.styled_text import runs
 from attnviz.lessons.cell_reference import LessonError, Passes
 from attnviz.lessons.figures import MISTAKES, with_mistake
+from attnviz.lessons.given import given_rows
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.slots import SLOT, fill_slots
 from attnviz.scene.address import parse, query
@@ -226,6 +227,7 @@ def moment_data(
     fill: Callable[[str, Passes], contract.LessonRuns],
 ) -> contract.Moment:
     """A moment as the browser receives it; `fill` fills the slots of its texts."""
+    text, question = fill(made.text, passes), made.ask.question(passes) if made.ask else None
     return contract.Moment(
         id="",
         title=made.title,
@@ -233,11 +235,11 @@ def moment_data(
         why=[],
         is_optional=False,
         worked=[fill(each, passes) for each in made.worked],
-        text=fill(made.text, passes),
+        text=text,
         after=fill(made.after, passes),
-        question=made.ask.question(passes) if made.ask else None,
+        question=question,
         asks_confidence=False,
-        given=[],
+        given=given_rows(made.ask, question, [text], passes) if made.ask and question else [],
         covers=sorted(made.ask.covers(passes)) if made.ask else [],
         asked_cell=made.ask.asked_cell(passes) if made.ask else None,
         answer_cell=made.ask.answer_cell(passes) if made.ask else None,

@@ -7,13 +7,16 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attnviz.contract.lesson import GivenRow
 from attnviz.core.stage import split_layer
 from attnviz.explain.steps import full_title, layer_name
 from attnviz.lessons.cell_reference import (
+    NAMED,
     PATTERN,
     LessonError,
     Passes,
     Reference,
+    counted,
     find,
     is_of_words,
     noun,
@@ -29,7 +32,7 @@ class Need(NamedTuple):
     texts: list[str]  # the words, or the numbers as they are written
     numbers: list[float]  # the same numbers; empty for words
     cells: Sequence[str] = ()  # their cells, as `B.scores[0,1,0]`, if they have some
-    given: str = ""  # the numbers with their names, to write on paper; empty if they can't be written
+    row: GivenRow | None = None  # the numbers with their names; None if they have none
 
     @property
     def ways(self) -> list[set[str]]:
@@ -84,12 +87,13 @@ def _numbers(of: str, form: str, passes: Passes) -> Need:
     texts = [format_number(each, form or form_of(ref)) for each in numbers]
     cells = [f"{ref.side}.{cell}" for cell in ref.cells]
     if ref.is_cell:
-        return Need(texts, numbers, cells, f"{describe(ref)}: {texts[0]}")
+        return Need(texts, numbers, cells, GivenRow(name=describe(ref), labels=[""], texts=texts))
     if ref.index.count(None) != 1:
         raise LessonError(f"A need is a number or a row of them; got {of}.")
     axis = ref.index.index(None)
-    row = ", ".join(f"{place_name(ref, axis, index)} {text}" for index, text in enumerate(texts))
-    return Need(texts, numbers, cells, f"{describe(ref)}: {row}")
+    labels = [ref.label(axis, index) for index in range(len(texts))]
+    along = "" if is_of_words(ref, axis) or ref.stage.axes[axis] in NAMED else counted(ref, axis)
+    return Need(texts, numbers, cells, GivenRow(name=describe(ref), labels=labels, texts=texts, along=along))
 
 
 def describe(ref: Reference) -> str:

@@ -46,6 +46,21 @@ def rounding(ref: Reference, form: Form) -> float:
     return abs(ref.trace.terms(ref.stage.name, ref.index, read).total - ref.cell.value)
 
 
+def is_copied(ref: Reference) -> bool:
+    """Whether a cell's number is one of its inputs, unchanged."""
+    rule = ref.trace.rule(ref.stage.name)
+    lines, runs = rule.variant(ref.index).lines, rule.runs(ref.index)
+    read = [(ref.trace[ref.stage.inputs[run.source]], run) for line in runs for run in line]
+    return len(lines) == 1 and _is_copy(ref, lines[0], read)
+
+
+def _is_copy(ref: Reference, line: Line, read: list[tuple[Stage, Run]]) -> bool:
+    is_of_one = line.text == SAME_NUMBER or len(_SLOT.findall(line.text)) == 1
+    if not is_of_one or any(any(run.step) for _, run in read):
+        return False
+    return any(stage.value[run.start] == ref.cell.value for stage, run in read)
+
+
 @dataclass(frozen=True)
 class _Solution:
     """The tables of a worked solution, for a cell and the format of its inputs."""
@@ -66,20 +81,13 @@ class _Solution:
 
     def _table(self, line: Line, runs: list[Run], n_lines: int) -> tuple[Heads, Lines]:
         read = [(self.ref.trace[self.ref.stage.inputs[run.source]], run) for run in runs]
-        if n_lines == 1 and self._is_copy(line, read):  # the copied number alone would be the answer: show its row
+        if n_lines == 1 and _is_copy(self.ref, line, read):  # the copied number alone would be the answer: show its row
             read = [(stage, _whole_row(stage, run)) for stage, run in read]
         if len(read) == 1 and read[0][1].length == 1 and (product := self._product(line, *read[0])):
             return [], [product]
         if not any(any(run.step) for _, run in read):
             return [], [[_name(self.ref.trace, stage, run), self._text(stage, run.start)] for stage, run in read]
         return self._columns(line, read)
-
-    def _is_copy(self, line: Line, read: list[tuple[Stage, Run]]) -> bool:
-        """Whether the asked number is a copy of its input."""
-        is_of_one = line.text == SAME_NUMBER or len(_SLOT.findall(line.text)) == 1
-        if not is_of_one or any(any(run.step) for _, run in read):
-            return False
-        return any(stage.value[run.start] == self.ref.cell.value for stage, run in read)
 
     def _columns(self, line: Line, read: list[tuple[Stage, Run]]) -> tuple[Heads, Lines]:
         """A column for each of its inputs, and for numbers that no stage holds."""
