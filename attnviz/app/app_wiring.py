@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from attnviz.app import streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH, answer_actions, answer_arrays
+from attnviz.app.class_pages import ClassPages
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, answer_moment, answer_talk
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, policy
@@ -95,7 +96,7 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """The middleware in front of Streamlit, outermost first."""
-    layers = (BugReports, Hosts, AllowedPaths, PageScript, Messages)
+    layers = (BugReports, Hosts, AllowedPaths, ClassPages, PageScript, Messages)
     return [Middleware(Headers, policy()), *map(Middleware, layers)]
 
 

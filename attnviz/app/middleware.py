@@ -97,7 +97,7 @@ _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (ACTIONS_PATH, ARRAYS_PATH, TALK_PATH, room_routes.PATH)
-_ROUTES = (*_POSTED, MOMENT_PATH, room_routes.EVENTS_PATH, room_routes.MOMENT_PATH)
+_ROUTES = (*_POSTED, MOMENT_PATH, room_routes.EVENTS_PATH, room_routes.NOW_PATH, room_routes.MOMENT_PATH)
 _WALKTHROUGH = "walkthrough"
 _MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}  # redirects of old pages
 # The parameters of the first page. It used to be the walkthrough, so links with any others lead there.

@@ -16,16 +16,17 @@ from starlette.routing import BaseRoute, Route
 
 from attnviz.classroom import commands, requests
 from attnviz.classroom.codes import code_in, new_code
-from attnviz.classroom.commands import Value
+from attnviz.classroom.commands import Place, Value
 from attnviz.classroom.fair_queue import FairQueue, Result
 from attnviz.classroom.http import NO_STORE, TooLargeError, compressed_response, json_response, read_body
+from attnviz.classroom.light import light_moment_at
 from attnviz.classroom.questions import moment_at, place_in, question_at
 from attnviz.classroom.room import Question, Room, RoomError
 from attnviz.classroom.room_entry import FULL, ROOMS, count_message, count_room, join, network, room_of_seat, seated
 from attnviz.classroom.rooms import LiveRoom
 from attnviz.contract.classroom import Led, Offer, OwnAnswer, OwnNow
 from attnviz.contract.lesson import Choose, Fill, NumberLink, Pick
-from attnviz.scene.document.encoding import to_json
+from attnviz.scene.document.encoding import Json, to_json
 
 _COLUMNS = ("question", "round", "answer", "count", "right")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r")
@@ -106,7 +107,7 @@ def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
 
 
 Respond = Callable[[Request], Awaitable[Response]]
-PATH, EVENTS_PATH, MOMENT_PATH = "/room", "/room/events", "/room/moment"
+PATH, EVENTS_PATH, NOW_PATH, MOMENT_PATH = "/room", "/room/events", "/room/now", "/room/moment"
 _LANE = FairQueue("rooms")  # computes moments, once per room; the room that used it least is next
 _KEY = "x-room-key"
 
@@ -115,6 +116,7 @@ def routes() -> list[BaseRoute]:
     """The routes of rooms, under any mount path."""
     return [
         Route(f"/{{base:path}}{EVENTS_PATH[1:]}", _with_refusals(_events), methods=["GET"]),
+        Route(f"/{{base:path}}{NOW_PATH[1:]}", _with_refusals(_now), methods=["GET"]),
         Route(f"/{{base:path}}{MOMENT_PATH[1:]}", _with_refusals(_moment), methods=["GET"]),
         Route(f"/{{base:path}}{PATH[1:]}", _with_refusals(_message), methods=["POST"]),
     ]
@@ -182,36 +184,57 @@ async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
 
 
 async def _moment(request: Request) -> Response:
-    """The moment that followers see, computed once for all; an error for a place that the class has left."""
+    """The moment that followers see, computed once for all; an error for a place that the class has left. It is the
+    light one (`light`), unless a follower opens its picture: `whole=1`.
+    """
     live = await room_of_seat(*_seat_of(request))
     place, number = live.room.place, request.query_params.get("shows", "")
     if place is None or number != str(live.room.shows):
         raise RoomError("The class has gone on meanwhile.", 409)
-    made = await _in_lane(live, _compressed_moment, live.room, number)
+    is_whole = request.query_params.get("whole") == "1"
+    made = await _in_lane(live, _compressed_moment, live.room.code, place, is_whole)
     return compressed_response(request, made, NO_STORE)
 
 
-_latest_moments: dict[str, tuple[str, bytes]] = {}  # each room's latest moment: its number, and its gzipped JSON
+# the latest moment of each room, whole or light: its place, and its gzipped JSON
+_latest_moments: dict[tuple[str, bool], tuple[Place, bytes]] = {}
 
 
-def _compressed_moment(room: Room, number: str) -> bytes:
-    if _latest_moments.get(room.code, ("",))[0] != number:
-        for code in _latest_moments.keys() - ROOMS.live.keys():
-            _latest_moments.pop(code, None)
-        _latest_moments[room.code] = number, gzip.compress(moment_at(room.place), 6)
-    return _latest_moments[room.code][1]
+def _compressed_moment(code: str, place: Place, is_whole: bool) -> bytes:
+    shown = place.shown if is_whole else place
+    latest = _latest_moments.get((code, is_whole))
+    if latest is None or latest[0] != shown:
+        for key in [key for key in _latest_moments if key[0] not in ROOMS.live]:
+            _latest_moments.pop(key, None)
+        made = moment_at(place) if is_whole else light_moment_at(place)
+        latest = _latest_moments[code, is_whole] = shown, gzip.compress(made, 6)
+    return latest[1]
+
+
+async def _now(request: Request) -> Response:
+    """What the event stream says, for a follower whose network holds it back."""
+    live, seat = await _present(request)
+    live.polled[seat] = time.time()
+    (live.around.add if request.query_params.get("around") == "1" else live.around.discard)(seat)
+    state = Json(live.event(seat in live.room.speakers)[1])
+    return json_response(to_json({"own": OwnNow(answer=_own_answer(live.room, seat)), "now": state}))
 
 
 async def _events(request: Request) -> Response:
-    code, seat = _seat_of(request)
-    live = await room_of_seat(code, seat)
-    if live.is_full and seat not in live.streams and seat not in live.room.speakers:
-        raise RoomError(FULL, 503)
-    await seated(request, code, seat)
+    live, seat = await _present(request)
     if request.query_params.get("around") == "1":
         live.around.add(seat)
     events = stream(live, seat, request.headers.get("last-event-id", ""))
     return StreamingResponse(events, media_type="text/event-stream", headers=NO_STORE | {"X-Accel-Buffering": "no"})
+
+
+async def _present(request: Request) -> tuple[LiveRoom, str]:
+    """The room and seat of somebody who is there from now on, unless the room is full."""
+    code, seat = _seat_of(request)
+    live = await room_of_seat(code, seat)
+    if live.is_full and not live.has(seat):
+        raise RoomError(FULL, 503)
+    return await seated(request, code, seat), seat
 
 
 def _seat_of(request: Request) -> tuple[str, str]:

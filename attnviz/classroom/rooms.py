@@ -19,6 +19,7 @@ MAX_ROOMS_OF_A_NETWORK = 20
 MAX_HERE = 500  # people in a room at one time
 ASLEEP_SECONDS = 25.0  # after this long without a heartbeat the speaker counts as asleep; heartbeats come every 8 s
 SWEEP_SECONDS = 5.0
+POLLED_SECONDS = 8.0  # after this long a follower without a stream counts as gone; they ask every 2 s
 FOR_ALL = (Move, Open, Again, End)  # commands that wake everybody's stream; the others wake the speaker's only
 
 
@@ -37,6 +38,7 @@ class LiveRoom:
 
     room: Room
     streams: Counter = field(default_factory=Counter)  # the open streams of each seat in this process
+    polled: dict[str, float] = field(default_factory=dict)  # when seats without a stream asked last
     around: set[str] = field(default_factory=set)  # the seats that are exploring alone
     speaker: float = field(default_factory=time.time)  # the speaker's last heartbeat in this process
     others: Presence = field(default_factory=Presence)  # in all other processes
@@ -48,13 +50,18 @@ class LiveRoom:
     @property
     def presence(self) -> Presence:
         """Presence in this process; the speaker's own devices don't count."""
-        here = self.streams.keys() - self.room.speakers
+        since = time.time() - POLLED_SECONDS
+        here = (self.streams.keys() | {seat for seat, at in self.polled.items() if at > since}) - self.room.speakers
         return Presence(len(here), len(here & self.around), self.speaker)
 
     @property
     def is_full(self) -> bool:
         """Whether `MAX_HERE` people are here, over all processes."""
         return self.presence.here + self.others.here >= MAX_HERE
+
+    def has(self, seat: str) -> bool:
+        """Whether somebody needs no further place: the speaker, or who is here."""
+        return seat in self.room.speakers or seat in self.streams or seat in self.polled
 
     def notify(self, *, speaker_alone: bool = False) -> None:
         """Wake the streams of everybody, or of the speaker alone."""
@@ -159,6 +166,7 @@ class Rooms:
         """Drop rooms that are over, and wake streams in case the speaker fell asleep or woke."""
         now = time.time()
         for code, live in [*self.live.items()]:
+            live.polled = {seat: at for seat, at in live.polled.items() if now - at < POLLED_SECONDS}
             live.notify()
             if live.room.is_over(now):
                 del self.live[code]

@@ -36,7 +36,11 @@ class Script:
 _SHELL = filled(b"null", "attnviz")
 _PAGE = Script.exporting("page", "", shell=_SHELL)
 
-SCRIPTS = {  # the viewer with its settings, articles, the upload, the page to download, the connection watcher
+_NOT_IN_A_CLASS = {"article", "lessonPages", "settings", "talk", "views"}  # styles
+
+# the viewer with its settings, articles, the upload, the page to download, the connection watcher, and of a phone in a
+# class its page and the viewer for its pictures
+SCRIPTS = {
     "component": Script.of(
         "component",
         (name for name in STYLES if name != "article"),
@@ -46,4 +50,6 @@ SCRIPTS = {  # the viewer with its settings, articles, the upload, the page to d
     "numbers": Script.of("numbers", ("tokens", "formula", "article", "settings")),
     "page": _PAGE,
     "connection": Script.exporting("connection", bundle(module("connection"))),
+    "follower": Script.exporting("follower", bundle(module("follower"))),
+    "classPictures": Script.of("classPictures", (name for name in STYLES if name not in _NOT_IN_A_CLASS)),
 }

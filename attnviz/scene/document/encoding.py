@@ -42,7 +42,7 @@ def template_of(trace: Trace) -> SentShape:
             mask=each.names["mask"],
             purpose=" ".join(each.trace.origin.layers),
             title=" ".join(each.trace.origin.layer_titles),
-            words=_words_of(each.trace),
+            words=words_of(each.trace),
         )
         for each in trace.layers
     ]
@@ -60,7 +60,7 @@ def template_of(trace: Trace) -> SentShape:
     )
 
 
-def _words_of(trace: Trace) -> Words:
+def words_of(trace: Trace) -> Words:
     """The words of a pass of one layer."""
     query, key = (axis.labels for axis in trace.axes("scores")[-2:])
     is_shared = query == key and "context" not in trace

@@ -1,65 +1,21 @@
-// What a phone in a class shows: a moment with its question, or the viewer.
-import { afterFrame, h, redraw } from "../dom/element.js";
-import { readPass } from "../model/pass.js";
-import { readWhere } from "../model/address.js";
-import { focusOf } from "../model/state.js";
-import { mount } from "../views/viewer.js";
-import { makeMomentPicture } from "../lesson/momentPicture.js";
+// What a phone in a class shows: a moment with its question, and a glance at its pass until somebody opens the picture.
+import { afterFrame, button, h, redraw, write } from "../dom/element.js";
+import { OWN_PICTURES } from "../lesson/ownPictures.js";
+import { drawMoment } from "../lesson/momentText.js";
 import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
-import { drawMoment } from "../lesson/momentView.js";
 import { drawSentence } from "../lesson/sentence.js";
+import { drawGiven } from "../lesson/given.js";
+import { makeGlance } from "./glance.js";
 
-const ALONE = "Here the speaker chooses words and settings. To choose them yourself, open the walkthrough.";
-
-// touched(cell) is called once the phone explores by itself. Returns {element, show(moment, now), cell(), end()}.
-export function makeClassViewer({ touched }) {
-  const box = h("div", { class: "viewer class-view" });
-  let search = "",
-    listener = () => {},
-    isFollowing = false, // whether the next address written is the class's
-    shown = null,
-    mounted = /** @type {any} */ (null),
-    pass = /** @type {Pass | null} */ (null);
-  const cell = () => {
-    if (!pass) return "";
-    const { name, index } = focusOf(pass, readWhere(pass, search));
-    return pass.address(name, index);
-  };
-  const address = {
-    read: () => search,
-    write(written) {
-      search = written;
-      if (!isFollowing) touched(cell());
-      isFollowing = false;
-    },
-    onArrival(act) {
-      listener = act;
-      return () => {};
-    },
-  };
-  return {
-    element: box,
-    show(moment, { at }) {
-      search = `?${at}`;
-      if (moment.document === shown) return listener();
-      shown = moment.document;
-      pass = readPass(shown);
-      isFollowing = true;
-      mounted ??= mount(box, { alone: ALONE, send: () => false, type: () => {}, address });
-      mounted.show({ ...shown, where: readWhere(pass, search) });
-    },
-    cell,
-    end: () => mounted?.end(),
-  };
-}
-
-// touched(cell) is called once the phone explores by itself, at a cell or "". `answered` is this phone's answer, null without one.
-export function makeClassMoment({ answer, touched }) {
+// answer(value) sends an answer; touched(cell) is called once the phone explores by itself, at a cell or "". open() loads the whole moment:
+// then `makePicture` is makeMomentPicture, which is null before. Returns {element, show(moment, now, answered, message), end()}; `answered` is this
+// phone's answer, null without one, and `message` says how the loading goes.
+export function makeClassMoment({ answer, touched, open, makePicture }) {
   const textBox = h("section", { class: "lesson-said", "aria-label": "The moment" }),
-    picture = makeMomentPicture(onClick),
+    picture = makePicture ? makePicture(onClick) : makeLightPicture(open),
     workingBox = h("div", { class: "lesson-picture of-working" }),
     status = h("div", { class: "class-own", role: "status" }),
-    body = h("div", { class: "lesson-body" }, textBox, workingBox, picture.element);
+    body = h("div", { class: `lesson-body${makePicture ? "" : " light"}` }, textBox, workingBox, picture.element);
   let moment = /** @type {any} */ (null),
     question = /** @type {any} */ (null),
     wasShown = false,
@@ -67,7 +23,7 @@ export function makeClassMoment({ answer, touched }) {
   const numbers = {
     point: picture.point,
     open(link) {
-      touched(link.cell);
+      if (makePicture) touched(link.cell);
       picture.open(link);
     },
   };
@@ -79,7 +35,7 @@ export function makeClassMoment({ answer, touched }) {
   }
   return {
     element: body,
-    show(shown, { round, isShown }, answered) {
+    show(shown, { round, isShown }, answered, message = "") {
       const isNew = shown !== moment;
       if (isNew) {
         moment = shown;
@@ -97,7 +53,10 @@ export function makeClassMoment({ answer, touched }) {
       textBox.classList.toggle("answered", isShown);
       status.className = `class-own verdict ${verdict}`;
       redraw(status, ownLines);
-      redraw(textBox, drawMoment(moment, "phone", { isShown, numbers, question: question?.element, verdict: status }));
+      const given = !isShown && drawGiven(moment.given),
+        isInGlance = !makePicture && !isWordsAlone && areWords(moment),
+        ofText = isInGlance ? null : question?.element;
+      redraw(textBox, drawMoment(moment, "phone", { isShown, numbers, given, question: ofText, verdict: status }));
       question?.update({ answer: answered, isShown, isClosed: !isOpen });
       // a phone can't show all of it; scroll once the picture is drawn
       if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
@@ -105,10 +64,51 @@ export function makeClassMoment({ answer, touched }) {
       workingBox.hidden = !moment.workedSolution;
       picture.element.hidden = Boolean(moment.workedSolution);
       if (isWordsAlone || moment.workedSolution) picture.clear();
-      else picture.show(moment, !isShown && Boolean(moment.question), false);
+      else if (makePicture) picture.show(moment, !isShown && Boolean(moment.question), false);
+      else picture.show(moment, !isShown && Boolean(moment.question), message, isInGlance ? question.element : null);
     },
     end: () => picture.leave(),
   };
+}
+
+// A picture as makeMomentPicture has it, without the viewer: a glance at a pass, with a button that opens it, or a picture of the moment's own.
+function makeLightPicture(open) {
+  const box = h("div", { class: "lesson-picture" }),
+    glance = makeGlance(),
+    opening = button("Open the picture", () => open(""), "open-picture"),
+    line = h("p", { class: "note", role: "status" }),
+    ofPass = h("div", { class: "at-a-glance" }, glance.element, h("div", { class: "opening" }, opening, line));
+  glance.element.onclick = ({ target }) => {
+    if (!target.closest("button, .choices")) open("");
+  };
+  let own = /** @type {any} */ (null),
+    kind = "";
+  return {
+    element: box,
+    show(moment, isCovered, message, answers) {
+      const { picture } = moment;
+      write(line, message);
+      if (!picture && !moment.glance) return box.replaceChildren();
+      if (picture && picture.kind !== kind) own = OWN_PICTURES[picture.kind]();
+      kind = picture?.kind ?? "";
+      const element = picture ? own.element : ofPass;
+      if (element.parentNode !== box) box.replaceChildren(element);
+      if (picture) own.show(moment, isCovered, false);
+      else glance.update(moment.glance, isCovered ? moment.covers : [], answers);
+    },
+    clear: () => box.replaceChildren(),
+    point: () => {},
+    open: link => open(link.cell),
+    leave: () => glance.end(),
+  };
+}
+
+// Whether the answers are all words that a glance has, in order: then they stand for the sentence.
+function areWords({ question, picture, glance }) {
+  const words = glance?.keys ?? glance?.words;
+  return question?.kind === "pick" && !picture && words?.length === question.candidates.length
+    ? question.candidates.every(({ word }, nth) => word === nth)
+    : false;
 }
 
 function ownAnswerRuns({ question, after }, answered, isOpen, isShown) {

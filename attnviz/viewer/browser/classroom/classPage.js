@@ -1,8 +1,9 @@
-// The page of a phone in a class: joining, its seat, and sending its answers.
+// The page of a phone in a class: joining, its seat, and sending its answers. It comes without the viewer (tests/classroom/test_weight.py),
+// which is loaded once somebody touches the picture.
 import { button, h, write } from "../dom/element.js";
 import { readStored, writeStored } from "../lesson/memory.js";
 import { askAgain, isTemporary, pause } from "../shell/ask.js";
-import { makeClassMoment, makeClassViewer } from "./classMoment.js";
+import { makeClassMoment } from "./classMoment.js";
 
 const ANSWER_MS = 1100; // at least, between two answers sent
 
@@ -91,6 +92,7 @@ function keep(storeOf, code, seat) {
 }
 
 const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on when it is back.";
+const NO_PICTURE = "The picture didn’t come. Try again, or reload the page.";
 const LOST = "The connection is lost. You are back in a moment.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
@@ -98,6 +100,7 @@ const APART = "The servers of the class have lost each other: not everybody may 
 // `code` is that of the room. host:
 //   line, hash, stores: the line to the class (server.js), what the page's address has after its #, and storage for the seat
 //   hrefOf(at), go(code): the address of a scene or a moment, to open it alone; opens another room
+//   pictures(): fetches what draws whole pictures, {makeClassViewer, makeMomentPicture}
 //   speaker, leave(now): on a device of the speaker's, the speaker (classSpeaker.js), and what opens a place that isn't a talk
 //   speak(seat): goes on as the speaker's other device
 export function mountClass(root, code, host) {
@@ -113,8 +116,12 @@ export function mountClass(root, code, host) {
   let seat = "",
     now = /** @type {any} */ (null), // ClassNow of generated/contract.d.ts
     moment = /** @type {any} */ (null),
-    fetched = 0, // the `shows` of the moment fetched last
-    seen = null, // the moment on the screen
+    fetching = "", // the name of the moment that is fetched, and of the one that has come
+    fetched = "",
+    opened = 0, // the `shows` of the moment whose picture is opened
+    pictures = /** @type {any} */ (null), // what draws it
+    loading = "", // how that goes
+    seen = 0, // the `shows` of the moment on the screen
     view = /** @type {any} */ (null), // {kind, element, show, cell?, end}
     touchedCell = "",
     pointed = "",
@@ -161,23 +168,52 @@ export function mountClass(root, code, host) {
     now = null;
     draw();
   }
+  // A moment is light until its picture is opened. A light one of a pass is of one step of it.
+  const nameOfMoment = () =>
+    `${now.shows}${opened === now.shows ? " whole" : now.kind === "pass" ? ` at ${now.number}` : ""}`;
   async function fetchMoment() {
     draw();
-    if (isAround || now.isOwn || !now.at || now.hasEnded || fetched === now.shows) return;
-    const { shows } = now,
-      isWanted = () => now?.shows === shows;
+    if (isAround || now.isOwn || !now.at || now.hasEnded || [fetching, fetched].includes(nameOfMoment())) return;
+    const name = nameOfMoment(),
+      { shows } = now,
+      isWanted = () => now !== null && nameOfMoment() === name;
     const waiting = () => {
       moment = null;
       failure = LOST;
       draw();
     };
-    fetched = shows;
+    fetching = name;
     const reply = await askAgain(() => host.line.moment(code, seat, shows), waiting, isWanted);
+    if (fetching === name) fetching = "";
     if (!isWanted()) return;
     moment = reply.data;
     failure = reply.isDone ? "" : reply.message;
-    if (!reply.isDone) fetched = 0;
+    fetched = reply.isDone ? name : "";
     draw();
+  }
+  async function openPicture() {
+    const { shows } = now,
+      isWanted = () => now?.shows === shows && !isAround;
+    if (loading || opened === shows) return;
+    loading = "The picture is loading.";
+    draw();
+    const waiting = message => {
+      loading = message;
+      draw();
+    };
+    const [made, reply] = await Promise.all([
+      host.pictures().catch(() => null),
+      askAgain(() => host.line.moment(code, seat, shows, true), waiting, isWanted),
+    ]);
+    loading = made && reply.isDone ? "" : reply.isDone ? NO_PICTURE : reply.message;
+    if (made && reply.isDone && isWanted()) {
+      pictures = made;
+      moment = reply.data;
+      opened = shows;
+      fetched = nameOfMoment();
+    }
+    draw();
+    if (loading === NO_PICTURE) loading = "";
   }
   function touched(cell) {
     if (speaker) return;
@@ -212,21 +248,24 @@ export function mountClass(root, code, host) {
     write(line, isLost ? LOST : now ? sentenceOn(now, speaker, failure || answers.failureAt(now)) : "");
     if (now?.hasEnded)
       main.replaceChildren(h("p", { class: "class-end" }, "The class has ended. Thank you for coming."));
-    else if (isHere && !isAround && moment && !now.isOwn && fetched === now.shows) drawView();
+    else if (isHere && !isAround && moment && !now.isOwn && fetched === nameOfMoment()) drawView();
     foot.update(isHere ? now.at : null, { isAround, pointed, canPoint: moment && (pointed || cellHere()) });
   }
   function drawView() {
-    const kind = now.kind === "pass" ? "viewer" : "moment";
+    const isOpen = opened === now.shows,
+      kind = isOpen && now.kind === "pass" ? "viewer" : isOpen ? "picture" : "light";
     if (view?.kind !== kind) {
       view?.end();
       const answer = value => answers.give(now, value),
-        made = kind === "moment" ? makeClassMoment({ answer, touched }) : makeClassViewer({ touched });
+        makePicture = isOpen ? pictures.makeMomentPicture : null,
+        ofMoment = () => makeClassMoment({ answer, touched, open: openPicture, makePicture }),
+        made = kind === "viewer" ? pictures.makeClassViewer({ touched }) : ofMoment();
       view = { kind, ...made };
       main.replaceChildren(view.element);
     }
-    view.show(moment, speaker ? { ...now, round: null } : now, answers.at(now)); // a speaker answers nothing
-    if (moment !== seen) box.scrollIntoView({ block: "start" }); // start reading at the top
-    seen = moment;
+    view.show(moment, speaker ? { ...now, round: null } : now, answers.at(now), loading); // a speaker answers nothing
+    if (now.shows !== seen) box.scrollIntoView({ block: "start" }); // start reading at the top
+    seen = now.shows;
   }
   join();
   return {

@@ -1,6 +1,6 @@
 // The handout of a lesson: three moments on each printed page, with their pictures and lines to write on.
 import { h, onPrint } from "../dom/element.js";
-import { drawMoment } from "./momentView.js";
+import { drawMoment } from "./momentText.js";
 import { pictureOf } from "./momentPicture.js";
 
 const A4 = "@page { size: A4 portrait; margin: 12mm; }";

@@ -1,7 +1,7 @@
 // What stands around a moment: the contents, the way on, links and downloads, and the end of a talk.
 import { button, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
-import { OPTIONAL } from "./momentView.js";
+import { OPTIONAL } from "./momentText.js";
 import { CONTENTS, END, END_POSITION, ID, fileNameOf, headingOf } from "./course.js";
 import { keptText } from "./ownWords.js";
 import { makeEndPage } from "./endPage.js";

@@ -1,6 +1,6 @@
 // Moving through the moments of a lesson: the current position, what was answered, and the way on and back.
 import { CONTENTS, END, END_POSITION, ID, nextPosition, orderOf, positionIn, searchOf } from "./course.js";
-import { OPTIONAL, hasMore } from "./momentView.js";
+import { OPTIONAL, hasMore } from "./momentText.js";
 import { candidateAt, verdictOn } from "./question.js";
 import { plainText } from "./sentence.js";
 

@@ -6,7 +6,7 @@ import { stepAt } from "../model/state.js";
 import { hasTwoRows, isMark } from "../model/twoTexts.js";
 import { layerName } from "../model/words.js";
 import { answerOf } from "./question.js";
-import { lineOf } from "./momentView.js";
+import { lineOf } from "./momentText.js";
 
 const MOST = 24; // words at most
 const [WIDTH, HEIGHT, EDGE] = [120, 48, 6];

@@ -142,7 +142,7 @@ declare global {
   /** The routes of a class; see makeClassLine() in server.js. */
   interface ClassLine {
     post(code: string, message: object, key?: string): Promise<Reply>;
-    moment(code: string, seat: string, shows: number): Promise<Reply>;
+    moment(code: string, seat: string, shows: number, isWhole?: boolean): Promise<Reply>;
     listen(seat: { code: string; seat: string }, isAround: () => boolean, handlers: ClassHandlers): () => void;
   }
 

@@ -1,11 +1,11 @@
 // The main component, which Streamlit calls on every run: the page with its settings and view, lessons and classes.
-import { mountClass } from "../classroom/classPage.js";
 import { makeClassBar } from "../classroom/classBar.js";
 import { makeSpeaker } from "../classroom/classSpeaker.js";
 import { addressOf } from "../shell/history.js";
 import { momentsFrom, questionsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { talkControllerAt } from "../talk/talkController.js";
+import { openFor, openTalk } from "./classLinks.js";
 import { mountPage } from "./page.js";
 import { cleanupIfGone } from "../shell/streamlit.js";
 import { makeClassLine, makeServer, postTo } from "../shell/server.js";
@@ -23,7 +23,6 @@ export function join(part) {
 const text = new TextDecoder(),
   templates = makeTemplates(),
   pages = new WeakMap(); // root -> its page
-const FIRST = "lesson=who-is-it&moment=1"; // where a class starts
 // These outlast a page: unsent actions still reach the server, and the viewer's position is kept.
 let server = /** @type {ReturnType<typeof makeServer> | null} */ (null),
   savedView = null,
@@ -65,7 +64,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
   });
 }
 
-// The page of lessons, or of a class. It fetches moments from the server one by one and sends nothing.
+// The page of lessons. It fetches moments from the server one by one and sends nothing.
 function showLessons(root, course, site, controller, open) {
   const talkHost = controller.lessonsHost(open);
   const host = {
@@ -87,10 +86,7 @@ function showLessons(root, course, site, controller, open) {
     classBar: classBarAt(site),
     isLinked: true,
   };
-  const typed = new URLSearchParams(host.address.read()).get("room"),
-    code = typed?.toUpperCase().replace(/[^A-Z0-9]/g, ""); // "ktq-wrm."
   const begin = () => {
-    if (code) return mountClass(root, code, classHost(site, code));
     const page = mountLessons(root, course, host);
     controller.mounted(page, open);
     return page;
@@ -103,30 +99,6 @@ function showLessons(root, course, site, controller, open) {
   });
 }
 
-function classHost(site, code) {
-  const mySpeaker = speakerAt(site),
-    leave = ({ at, number }) => openFor(site, number, at || FIRST, false);
-  return {
-    speaker: mySpeaker.room?.code === code ? mySpeaker : null,
-    leave,
-    line: makeClassLine(site, templates),
-    hash: location.hash.slice(1),
-    hrefOf: at => hrefOf(site, at),
-    stores: [() => localStorage, () => sessionStorage],
-    go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
-    // Joins as another device of the speaker, where the class is.
-    speak(seat) {
-      const now = state => {
-        mySpeaker.take(seat);
-        if (state.kind === "talk") openTalk(site);
-        else leave(state);
-      };
-      const handlers = { now, own: () => {}, lost: () => {}, gone: () => {} };
-      makeClassLine(site, templates).listen(seat, () => false, handlers);
-    },
-  };
-}
-
 function speakerAt(site) {
   speaker ??= makeSpeaker(makeClassLine(site, templates), () => sessionStorage);
   return speaker;
@@ -137,21 +109,9 @@ const classBarAt =
   site =>
   (lead, changed, isPresented, turn = _by => {}) => {
     const mySpeaker = speakerAt(site),
-      open = at => openFor(site, mySpeaker.now.number, at, isPresented());
-    return makeClassBar(mySpeaker, site, { lead, open, openTalk: () => openTalk(site), turn }, changed);
+      open = at => openFor(site, mySpeaker, mySpeaker.now.number, at, isPresented());
+    return makeClassBar(mySpeaker, site, { lead, open, openTalk: () => openTalk(site, mySpeaker), turn }, changed);
   };
-
-function openTalk(site) {
-  location.assign(new URL(`?room=${speakerAt(site).room?.code}`, site));
-}
-
-const hrefOf = (site, at) => String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
-
-// Follows the speaker's other device to an address on another page.
-function openFor(site, number, at, isPresented) {
-  speakerAt(site).leaves(number);
-  location.assign(hrefOf(site, isPresented ? `${at}&present=1` : at));
-}
 
 // Sends the user's file again to a server process that lacks it, and then requests the scene.
 async function resendFile({ tab: newTab }, site) {

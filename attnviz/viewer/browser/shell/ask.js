@@ -1,6 +1,7 @@
 // Requests to the server, and when they are repeated.
 
 export const RETRY_MS = 1000;
+export const MAX_BACK_MS = 3000; // how long Back waits for the server's page; after that the address follows what is shown
 const TEMPORARY = [0, 429, 502, 503, 504]; // no answer, busy, or a server process is down
 const NO_ANSWER = "The server does not answer. Trying again in a moment.";
 

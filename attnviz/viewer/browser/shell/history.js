@@ -1,10 +1,10 @@
 // The browser's history: every action is a step of it, and only this module writes the address.
 import { isSame, mended } from "../model/address.js";
+import { MAX_BACK_MS } from "./ask.js";
 import { takeOverHistory } from "./streamlit.js";
 
 const SAME_STEP_MS = 1000; // changes of the address closer together than this are one step of the history
 const RECONNECTED = "reconnected"; // lets a server that knows the tab tell a reconnect from Back; see app/page_scene.py
-export const MAX_BACK_MS = 3000; // how long Back waits for the server's page; after that the address follows what is shown
 
 /** The page's address, which follows what is shown. After Back it is the other way round: the page has to follow the address first.
  * @param {any} window @returns {Address} */

@@ -1,6 +1,5 @@
 // The connection to the server: actions are posted in order and their answers applied; a stream brings news of a class.
-import { RETRY_MS, ask, isTemporary } from "./ask.js";
-import { MAX_BACK_MS } from "./history.js";
+import { MAX_BACK_MS, RETRY_MS, ask, isTemporary } from "./ask.js";
 
 const UNKNOWN_TAB = 404; // the server process is new
 
@@ -20,6 +19,8 @@ export const postTo = (url, templates) => async (/** @type {object} */ message) 
 };
 
 const GONE = [403, 404];
+const SILENT_MS = 5000, // of a stream, until the state is asked for
+  POLL_MS = 2000;
 
 /** @param {string} text @returns {import("../../generated/contract").ClassNow} */
 const parseNow = text => JSON.parse(text);
@@ -36,25 +37,49 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
   return {
     // post() and moment() resolve to replies as ask() gives them; the data of moment() are the moment.
     post,
-    moment: async (code, seat, shows) => {
-      const reply = await ask(url("room/moment", { room: code, seat, shows }));
+    moment: async (code, seat, shows, isWhole = false) => {
+      const reply = await ask(url("room/moment", { room: code, seat, shows, ...(isWhole ? { whole: "1" } : {}) }));
       return reply.isDone ? { ...reply, data: templates.completeMoment(reply.data) } : reply;
     },
     // Calls the handlers {now(state), own(answer), lost(), gone(message)}; returns a function that stops it. It reconnects when
-    // the page wakes up. `isAround()` says whether this phone explores by itself.
+    // the page wakes up. `isAround()` says whether this phone explores by itself. Where no event comes, as a proxy blocks or holds back
+    // the stream, it asks every few seconds.
     listen: ({ code, seat }, isAround, handlers) => {
       let source = /** @type {EventSource | null} */ (null),
         timer = 0,
+        poll = 0,
+        isPolled = false, // whether the latest state came by asking
         isOver = false;
+      const place = () => ({ room: code, seat, around: isAround() ? "1" : "0" });
+      const heard = () => {
+        clearTimeout(poll);
+        poll = 0;
+        isPolled = false;
+      };
+      const askNow = async () => {
+        const reply = await ask(url("room/now", place()));
+        if (isOver || !poll) return; // an event has come
+        isPolled = reply.isDone;
+        if (isPolled) {
+          handlers.own(reply.data.own.answer);
+          handlers.now(reply.data.now);
+        }
+        if (!isOver) poll = setTimeout(askNow, POLL_MS);
+      };
       const open = () => {
         clearTimeout(timer);
         source?.close();
         if (isOver) return;
-        source = new EventSource(url("room/events", { room: code, seat, around: isAround() ? "1" : "0" }));
-        source.onmessage = ({ data }) => handlers.now(parseNow(data));
+        poll ||= setTimeout(askNow, SILENT_MS);
+        source = new EventSource(url("room/events", place()));
+        source.onmessage = ({ data }) => {
+          heard();
+          handlers.now(parseNow(data));
+        };
         source.addEventListener("own", ({ data }) => handlers.own(parseOwn(data).answer));
         source.onerror = async () => {
-          handlers.lost();
+          poll ||= setTimeout(askNow, SILENT_MS);
+          if (!isPolled) handlers.lost();
           if (source?.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
           const { status, message } = await post(code, { do: "join", seat });
           if (isOver) return;
@@ -72,6 +97,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
       return () => {
         isOver = true;
         clearTimeout(timer);
+        clearTimeout(poll);
         source?.close();
         document.removeEventListener("visibilitychange", wake);
       };

@@ -63,7 +63,7 @@ export function makeTemplates() {
       return [...cache.keys()].slice(-MAX_TEMPLATES);
     },
     completeDocument,
-    completeMoment: moment => ({ ...moment, document: completeDocument(moment.document) }),
+    completeMoment: moment => ({ ...moment, document: moment.document && completeDocument(moment.document) }),
     complete: answer => (answer.pass ? { ...answer, pass: completeDocument(answer.pass) } : answer),
   };
 }

@@ -1,0 +1,74 @@
+// The text of a moment, as elements.
+import { h, present } from "../dom/element.js";
+import { wordsAt } from "../model/words.js";
+import { drawGaps } from "./gaps.js";
+import { verdictOn } from "./question.js";
+import { INERT, drawSentence, plainText } from "./sentence.js";
+
+// What is said in a moment, as elements. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, which shows
+// every answer). Parts: title, isShown (whether the answer is), lines (how many of a worked example, else all), isWordsAlone (a first screen
+// of a sentence and its question), numbers (as drawSentence takes them), and elements: question, verdict, own (the user's own words and what
+// belongs to them), given (the numbers that the question needs), optional (a link to the optional moment that follows).
+export function drawMoment(moment, mode, parts) {
+  const { why, text, worked, after, question, ending } = moment,
+    { title = moment.title, isShown = mode === "paper", isWordsAlone = false, numbers = INERT } = parts,
+    sentence = (runs, name = "", tag = "p") => runs.length > 0 && drawSentence(runs, numbers, tag, name),
+    nLines = isShown ? worked.length : (parts.lines ?? worked.length),
+    lines = worked.map((runs, nth) => drawSentence(runs, numbers, "li", nth < nLines ? "" : "to-come")),
+    example = worked.length > 0 && h("ol", { class: "worked" }, lines);
+  if (mode === "paper") {
+    const verdict = question ? verdictOn(question, null, after).sentences : [after],
+      [sentences, said, explain] = [[why, text], verdict, [ending?.explain ?? []]].map(all =>
+        all.map(runs => sentence(runs)),
+      ),
+      asked = question && [sentence(question.prompt), question.kind === "gaps" && drawGaps(question, numbers)];
+    return present([drawKind(moment), h("h2", {}, title), sentences, example, asked, said, explain].flat());
+  }
+  return [
+    parts.welcome,
+    drawKind(moment),
+    title && h("h2", {}, title),
+    sentence(why, "why"),
+    isWordsAlone ? sentence([...text, ["", " "], ...boldPrompt(question)]) : sentence(text, "text"),
+    example,
+    isWordsAlone && !hasWordAnswers(question) && drawWords(wordsAt(moment.document, moment.document.where.step).query),
+    question && !isWordsAlone && sentence(question.prompt, "prompt"),
+    parts.given,
+    question && parts.question,
+    isWordsAlone &&
+      h("p", { class: "note no-harm" }, mode === "page" && hasWordAnswers(question) ? `${HOW} ${NO_HARM}` : NO_HARM),
+    parts.ownSentence,
+    (mode === "page" || question) && parts.verdict,
+    isShown && !question && sentence(after, "after"),
+    ...(ending ? [sentence(ending.explain, "prompt"), parts.own] : []),
+    ending && isShown && sentence(ending.answer, "verdict shown", "div"),
+    ending && isShown && ending.tell.length > 0 && sentence([["strong", "To tell a friend: "], ...ending.tell], "tell"),
+    ...(ending ? (parts.end ?? []) : []),
+    parts.optional,
+  ];
+}
+
+export const OPTIONAL = "For engineers";
+
+// The line above the title of a moment that asks again, or that is optional.
+function drawKind({ recall, isOptional }) {
+  const kind = isOptional ? OPTIONAL : recall ? `Asked again: ${recall.name}` : "";
+  return kind && h("p", { class: "note of-kind" }, kind);
+}
+
+export const lineOf = ({ title, text, question }) =>
+  [title, plainText(text), question && plainText(question.prompt)].filter(Boolean).join(" – ").slice(0, 200);
+
+const HOW = "Click a word, or drag the “?” to it.",
+  NO_HARM = "Any guess will do. You’ll see the answer at once, with every number behind it.";
+
+const boldPrompt = question =>
+  (question?.prompt ?? []).map(([style, text]) => (style === "number" ? [style, text] : ["strong", text]));
+
+export const hasWordAnswers = question => question?.candidates?.some(({ word }) => word !== undefined) ?? false;
+
+const drawWords = words =>
+  h("p", { class: "sentence-alone" }, ...words.flatMap((word, i) => [i > 0 && " ", h("span", {}, word)]));
+
+export const hasMore = ({ question, worked, after, ending }) =>
+  Boolean(question || worked.length || after.length || ending);

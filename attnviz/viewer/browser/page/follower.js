@@ -1,0 +1,44 @@
+// The page of a phone in a class, which is no page of Streamlit's. Its HTML (../../class_page.py) names the room and the script of the pictures.
+import { mountClass } from "../classroom/classPage.js";
+import { makeSpeaker } from "../classroom/classSpeaker.js";
+import { makeClassLine } from "../shell/server.js";
+import { makeTemplates } from "../shell/templates.js";
+import { hrefOf, openFor, openTalk } from "./classLinks.js";
+
+const FIRST = "lesson=who-is-it&moment=1"; // where a class starts
+
+const root = /** @type {HTMLElement} */ (document.querySelector("main")),
+  { room: code, pictures } = /** @type {Record<string, string>} */ (root.dataset),
+  site = new URL(".", location.href),
+  line = makeClassLine(site, makeTemplates()),
+  speaker = makeSpeaker(line, () => sessionStorage);
+
+async function loadPictures() {
+  const { default: made, styles } = await import(new URL(pictures, site).href),
+    sheet = new CSSStyleSheet();
+  sheet.replaceSync(styles);
+  document.adoptedStyleSheets = [sheet];
+  return made();
+}
+
+const leave = ({ at, number }) => openFor(site, speaker, number, at || FIRST, false);
+
+mountClass(root, code, {
+  speaker: speaker.room?.code === code ? speaker : null,
+  leave,
+  line,
+  hash: location.hash.slice(1),
+  hrefOf: at => hrefOf(site, at),
+  stores: [() => localStorage, () => sessionStorage],
+  go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
+  pictures: loadPictures,
+  // Joins as another device of the speaker, where the class is.
+  speak(seat) {
+    const now = state => {
+      speaker.take(seat);
+      if (state.kind === "talk") openTalk(site, speaker);
+      else leave(state);
+    };
+    line.listen(seat, () => false, { now, own: () => {}, lost: () => {}, gone: () => {} });
+  },
+});
