@@ -44,17 +44,18 @@ export function makeClassMoment({ answer, touched, open, makePicture }) {
       }
       isOpen = Boolean(moment.question && round?.isOpen && !isShown);
       const isWordsAlone = moment.saysWordsAlone && !isShown,
+        isInGlance = !makePicture && !isWordsAlone && areWords(moment),
         own = moment.question ? ownAnswerRuns(moment, answered, isOpen, isShown) : [],
         ownLines = own.map(runs => drawSentence(runs, numbers)),
         isRight = isShown && answered !== null && verdictOn(moment.question, answered).isRight,
         verdict = isShown && answered !== null ? (isRight ? "right" : "wrong") : "";
       question?.element.remove();
       body.classList.toggle("words-alone", isWordsAlone);
+      body.classList.toggle("asks-words", isInGlance);
       textBox.classList.toggle("answered", isShown);
       status.className = `class-own verdict ${verdict}`;
       redraw(status, ownLines);
       const given = !isShown && drawGiven(moment.given),
-        isInGlance = !makePicture && !isWordsAlone && areWords(moment),
         ofText = isInGlance ? null : question?.element;
       redraw(textBox, drawMoment(moment, "phone", { isShown, numbers, given, question: ofText, verdict: status }));
       question?.update({ answer: answered, isShown, isClosed: !isOpen });

@@ -17,7 +17,7 @@ export function makeGlance() {
     text = h("p"),
     lines = h("div", { class: "lines" }),
     caption = h("p", { class: "caption" }),
-    box = h("section", { class: "glance", "aria-label": "The words" }, title, text, lines, caption);
+    box = h("section", { class: "class-glance", "aria-label": "The words" }, title, text, lines, caption);
   let shown = /** @type {any} */ (null);
   const isInLine = elements => {
     const tops = elements.map(each => each.getBoundingClientRect().top);
