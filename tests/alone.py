@@ -69,10 +69,15 @@ class Alone:
         route.fulfill(body=self.text, content_type="text/html")
 
 
-def tab_with(browser, name):
+def scoped(name, export):
+    """A module with its imports, in a scope of its own beside those that `MODULES` has."""
+    return f"const {name}_js = (() => {{\n{bundle(module(name))}\nreturn {{ {export} }};\n}})();\n"
+
+
+def tab_with(browser, name, modules=MODULES):
     """A tab that shows a page of `tests/data/page`, for a module's fixture."""
     tab = Alone(browser.new_context())
-    tab.show(in_page(name) % (SHEET, MODULES), "[data-ready]")
+    tab.show(in_page(name) % (SHEET, modules), "[data-ready]")
     yield tab
     tab.page.context.close()
 

@@ -126,16 +126,26 @@ function browser(t, statuses, isAround = () => false) {
     },
     { CLOSED: 2 },
   );
-  globalThis.fetch = () => {
+  const polls = [];
+  globalThis.fetch = (url, request) => {
+    if (!request.method) polls.push(String(url));
     const status = statuses.shift() ?? 200,
       headers = { "Content-Type": "application/json" };
     return status
-      ? Promise.resolve(new Response("{}", { status, headers }))
+      ? Promise.resolve(new Response(JSON.stringify({ now: NOW, own: { answer: null } }), { status, headers }))
       : Promise.reject(new TypeError("no network"));
   };
   const told = Object.fromEntries(["now", "own", "lost", "gone"].map(name => [name, () => heard.push(name)]));
   const end = makeClassLine(SITE, {}).listen(SEAT, isAround, told);
-  return { sources, heard, end };
+  return { sources, heard, polls, end };
+}
+
+// The phone's clock after so many ms, a second at a time.
+async function after(t, ms) {
+  for (let gone = 0; gone < ms; gone += 1000) {
+    t.mock.timers.tick(1000);
+    await turns();
+  }
 }
 
 test("a stream that a proxy ended is opened again a second later, as long as no server says that the room is gone", async t => {
@@ -474,4 +484,32 @@ test("what is given, set by hand or hidden is not, nor a share of all, and it is
     assert.deepEqual(kinds.join().replace("word", ""), "");
     assert.match(why, /Select /);
   }
+});
+
+test("where a proxy holds the stream back, the state is asked for every two seconds until an event comes", async t => {
+  const { sources, heard, polls, end } = browser(t, []);
+  await after(t, 4000);
+  assert.equal(polls.length, 0, "a stream that is only slow");
+  await after(t, 5000);
+  assert.equal(polls.length, 3);
+  assert.match(polls[0], /\/room\/now\?room=KTQWRM&seat=mine&around=0$/);
+  assert.deepEqual(heard, ["own", "now", "own", "now", "own", "now"]);
+  sources[0].onmessage({ data: JSON.stringify(NOW) });
+  await after(t, 60_000);
+  assert.equal(polls.length, 3);
+  end();
+});
+
+test("where a proxy refuses streams, a phone follows by asking and is not told that the line is lost", async t => {
+  const { sources, heard, polls, end } = browser(t, []);
+  for (let n = 0; n < 20; n += 1) {
+    if (sources.at(-1).readyState === 1) sources.at(-1).fails(2);
+    await after(t, 1000);
+  }
+  assert.ok(polls.length >= 7, `${polls.length} in 20 s`);
+  assert.equal(heard.lastIndexOf("lost") < heard.indexOf("now"), true);
+  end();
+  const count = polls.length;
+  await after(t, 10_000);
+  assert.equal(polls.length, count, "and no more once it has left");
 });

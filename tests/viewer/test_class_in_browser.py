@@ -6,10 +6,11 @@ import tomllib
 
 import msgspec
 import pytest
-from alone import Alone, tab_with
+from alone import MODULES, Alone, scoped, tab_with
 from needs import in_page
 from tab import expect, frames
 
+from attnviz.classroom.light import light_moment_at
 from attnviz.classroom.questions import moment_at, place_in
 from attnviz.contract.classroom import CellQuestion
 from attnviz.lessons.lesson import LESSONS, Lesson
@@ -21,7 +22,8 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def tab(browser):
-    yield from tab_with(browser, "class.html")
+    phone = scoped("classPage", "mountClass") + scoped("classViewer", "makeClassViewer")
+    yield from tab_with(browser, "class.html", MODULES + phone)
 
 
 @pytest.fixture
@@ -43,24 +45,38 @@ def follows(page, **parts):
     page.evaluate("now => { told.now(now); return drawn(); }", now(**parts))
 
 
-def phone_shows(page, nth, **parts):
-    """A phone that has come in and shows a moment of the first lesson; that moment."""
-    sent = moment(f"?lesson=who-is-it&moment={nth}")
+def phone_shows(page, nth, is_opened=False, **parts):
+    """A phone that has come in and shows a moment of the first lesson, with its picture opened or not; that moment."""
+    at = f"?lesson=who-is-it&moment={nth}"
+    sent = moment(at)
     page.evaluate("phone()")
     follows(page, **parts)
     page.evaluate("sent => coming[1](sent)", sent)
     expect(page.locator(".lesson-said")).to_be_visible()
+    if is_opened:
+        page.evaluate("whole => opens(whole)", whole_moment(at))
     return sent
 
 
-def moment(at, kind=None, cell=""):
-    return json.loads(moment_at(place_in(at, CellQuestion(kind=kind, cell=cell) if kind else None)))
+def place(at, kind=None, cell=""):
+    return place_in(at, CellQuestion(kind=kind, cell=cell) if kind else None)
+
+
+def moment(*where):
+    """A moment as a phone has it at first."""
+    return json.loads(light_moment_at(place(*where)))
+
+
+def whole_moment(*where):
+    return json.loads(moment_at(place(*where)))
 
 
 def with_another_answer(sent):
     """All of a moment that tells what is right, as it would be if something else were."""
     elsewhere = [["", "Something else."]]
-    question, ending = copy.deepcopy([sent["question"], sent["ending"]])
+    question, ending, glance = copy.deepcopy([sent["question"], sent["ending"], sent["glance"]])
+    if glance and glance["stage"] in sent["covers"]:
+        glance["arcs"] = [[query, key, weight / 2] for query, key, weight in glance["arcs"]]
     if ending:
         ending["answer"] = elsewhere
     if question and question["kind"] == "fill":
@@ -69,7 +85,7 @@ def with_another_answer(sent):
         question["right"] = [(place + 1) % len(question["candidates"]) for place in question["right"]]
         for each in question["candidates"]:
             each["feedback"] = elsewhere
-    return {"question": question, "ending": ending, "after": elsewhere, "answerCell": None}
+    return {"question": question, "ending": ending, "glance": glance, "after": elsewhere, "answerCell": None}
 
 
 MOMENTS = {
@@ -86,8 +102,14 @@ UNCOVERED = {"a word": {"scores"}, "a share": {"attention"}, "a number": {"atten
 """The numbers that come with the answer; other moments have none, or a picture without their cells."""
 
 
-@pytest.mark.parametrize("name", MOMENTS)
-def test_phone_hides_the_answer_until_shown(page, name):
+HAS_SHARES = {"words alone", "a share", "a number"}  # their glance shows attention weights, as their step has arcs
+OPENED = ("a word", "a share", "in your own words", "a number")
+
+
+@pytest.mark.parametrize(
+    ("name", "is_opened"), [*((each, False) for each in MOMENTS), *((each, True) for each in OPENED)]
+)
+def test_phone_hides_the_answer_until_shown(page, name, is_opened):
     """What it draws is the same whatever is right, also for who has answered, and no covered number is in it."""
     sent = moment(*MOMENTS[name])
     question = sent["question"]
@@ -98,10 +120,13 @@ def test_phone_hides_the_answer_until_shown(page, name):
         state | {"round": each, "answer": answer, "isShown": is_shown}
         for each, answer, is_shown in zip(rounds * 2, [None, right, right] * 2, [False] * 3 + [True] * 3, strict=True)
     ]
-    found = page.evaluate("of => compared(...of)", [sent, with_another_answer(sent), states])
+    whole = whole_moment(*MOMENTS[name]) if is_opened else None
+    found = page.evaluate("of => compared(...of)", [sent, with_another_answer(sent), whole, states])
     assert [each["isSame"] for each in found] == [True] * 3 + [False] * 3, "it is there once it is shown"
     uncovered = [set(each["stages"]) & set(sent["covers"]) for each in found]
-    assert uncovered == [set()] * 3 + [UNCOVERED.get(name, set())] * 3
+    assert uncovered == [set()] * 3 + [UNCOVERED.get(name, set()) if is_opened else set()] * 3
+    if not is_opened and question:
+        assert [each["hasShares"] for each in found] == [False] * 3 + [name in HAS_SHARES] * 3
     has_picture = [not sent["saysWordsAlone"]] * 3 + [True] * 3
     assert [each["isPictured"] for each in found] == ([False] * 6 if sent["workedSolution"] else has_picture)
 
@@ -158,7 +183,7 @@ def test_late_moment_is_dropped(page):
 
 
 def test_touch_leaves_the_class_until_back(page):
-    first, second = phone_shows(page, 2, isShown=True), moment("?lesson=who-is-it&moment=3")
+    first, second = phone_shows(page, 2, is_opened=True, isShown=True), moment("?lesson=who-is-it&moment=3")
     score = page.locator("main [data-cell='scores[0,11,6]']")
     score.click()
     expect(page.locator(".class-state")).to_have_text("you look around")
@@ -174,7 +199,7 @@ def test_touch_leaves_the_class_until_back(page):
 
 
 def test_word_click_answers_while_open(page):
-    phone_shows(page, 2)
+    phone_shows(page, 2, is_opened=True)
     word = page.locator(".lesson-picture .names").get_by_role("button", name="street")
     word.click()
     expect(page.locator(".class-own")).to_contain_text("street is your answer.")
@@ -184,6 +209,55 @@ def test_word_click_answers_while_open(page):
     posted = page.evaluate("posted")
     assert posted[0] == {"do": "answer", "number": 1, "round": 1, "seat": "mine", "value": 6}
     assert [each["do"] for each in posted] == ["answer", "around"]
+
+
+def test_glance_words_answer_and_open_nothing(page):
+    phone_shows(page, 2)
+    words = page.locator(".class-glance .choices button")
+    expect(words).to_have_count(12)
+    expect(page.locator(".lesson-said .choices")).to_have_count(0)  # they stand for the sentence, which is there once
+    words.nth(6).click()
+    expect(page.locator(".class-own")).to_contain_text("street is your answer.")
+    assert page.evaluate("[posted.map(({ value }) => value), Object.keys(coming)]") == [[6], ["1"]]
+
+
+def test_touching_a_glance_opens_the_picture_and_still_follows(page):
+    phone_shows(page, 3)
+    page.locator(".class-glance .words > span").first.click()
+    expect(page.get_by_role("button", name="Open the picture")).to_be_visible()
+    expect(page.locator(".opening .note")).to_have_text("The picture is loading.")
+    page.evaluate("whole => coming['1 whole'](whole)", whole_moment("?lesson=who-is-it&moment=3"))
+    expect(page.locator(".lesson-picture .sheet")).to_be_visible()
+    expect(page.locator(".class-state")).to_have_text("● following")
+    assert page.evaluate("posted") == []
+    follows(page, number=2, shows=2)
+    page.evaluate("sent => coming[2](sent)", moment("?lesson=who-is-it&moment=5"))
+    expect(page.locator(".lesson-picture .sheet")).to_have_count(0)  # each moment is light again
+    expect(page.locator(".class-glance")).to_be_visible()
+
+
+def test_glance_follows_the_steps_of_a_pass(page):
+    page.evaluate("phone()")
+    for number, step in enumerate(("scores", "softmax"), start=1):
+        at = f"?model=who-is-it&step={step}"
+        follows(page, number=number, at=at, kind="pass", round=None)
+        page.evaluate("sent => coming[1](sent)", moment(at))
+        expect(page.locator(".class-glance h2")).to_have_text(step.capitalize())
+        expect(page.locator(".class-glance [data-share]")).to_have_count(number - 1)
+
+
+ARCS = "() => [...document.querySelectorAll('.class-glance .arc')].filter(each => each.checkVisibility()).length"
+
+
+@pytest.mark.parametrize(("width", "n_arcs"), [(390, 0), (800, 2)])
+def test_arcs_stand_over_words_in_one_line(page, width, n_arcs):
+    page.set_viewport_size({"width": width, "height": 844})
+    phone_shows(page, 3, isShown=True)
+    page.evaluate("drawn()")
+    assert page.evaluate(ARCS) == n_arcs
+    shares = page.locator(".class-glance [data-share]").evaluate_all("all => all.map(each => each.dataset.share)")
+    assert shares == ["91\N{NO-BREAK SPACE}%", "8\N{NO-BREAK SPACE}%"], "of a line or of several"
+    expect(page.locator(".class-glance .caption")).to_have_text("“tired” looks at “animal” 91 %, “was” 8 %.")
 
 
 def test_ended_class_stops_listening(page):
