@@ -161,6 +161,10 @@ async def moment_of(made, seat, shows):
     return await asked(APP, f"/room/moment?room={made['code']}&seat={seat}&shows={shows}")
 
 
+async def now_by_asking(made, seat, around=0):
+    return await asked(APP, f"/room/now?room={made['code']}&seat={seat}&around={around}")
+
+
 async def becomes(read, expected):
     deadline = time.monotonic() + PATIENCE_SECONDS
     while read() != expected:
@@ -676,3 +680,42 @@ async def test_a_followers_message_has_2_kilobytes_at_most_and_a_speakers_64():
         fits, too_long = [await raw(made["code"], b" " * n, **headers) for n in (most, most + 1)]
         assert (fits.status, too_long.status) == (400, 413), "one was read, and says nothing"
         assert f"at most {most:,} bytes" in too_long.text
+
+
+@in_loop
+async def test_moment_is_light_until_a_follower_asks_for_the_whole():
+    made, seat = await opened()
+    await move(made)
+    path = f"/room/moment?room={made['code']}&seat={seat}&shows=1"
+    light, whole, again = [json.loads((await asked(APP, path + end)).text) for end in ("", "&whole=1", "")]
+    assert (light["document"], bool(light["glance"]), again) == (None, True, light)
+    assert whole["document"]["where"]["step"] == "question"
+    assert light["question"] == whole["question"]
+
+
+@in_loop
+async def test_light_moment_follows_the_steps_of_a_pass_and_the_whole_stays():
+    made, seat = await opened()
+    titles = []
+    for step in ("scores", "softmax"):
+        await move(made, f"?model=who-is-it&step={step}")
+        shows = (await now_of(made, seat))["shows"]
+        titles.append((shows, json.loads((await moment_of(made, seat, shows)).text)["glance"]["title"]))
+    assert titles == [(1, "Scores"), (1, "Softmax")]
+
+
+@in_loop
+async def test_follower_without_a_stream_asks_for_the_same_state_and_is_counted(monkeypatch):
+    made, seat = await opened()
+    await move(made)
+    (asking,) = await joins(made["code"], 1)
+    assert (await vote(made, asking, 4)).status == 200
+    told = json.loads((await now_by_asking(made, asking, around=1)).text)
+    assert told["now"] == await now_of(made, seat)
+    assert told["own"]["answer"]["value"] == 4
+    seen = await audience(made)
+    assert (seen["here"], seen["around"]) == (1, 1)
+    monkeypatch.setattr(rooms, "POLLED_SECONDS", -1)
+    ROOMS.sweep()
+    assert (await audience(made))["here"] == 0, "who asks no more has left"
+    assert (await now_by_asking(made, "nobody")).status == 403
