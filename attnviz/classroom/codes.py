@@ -47,6 +47,26 @@ def seat_age(seat: str, key: str, now: float) -> float:
     return now - int(unsigned.partition(".")[0], 16)
 
 
+_PUBLIC_SEAT = re.compile(r"[0-9a-f]{1,12}\.[\w-]{16}", re.ASCII)
+
+
+def public_seat(seat: str) -> str:
+    """A follower's seat without its signature, which lets nobody in; a device's seat has none, and stays."""
+    return seat.rpartition(".")[0] or seat
+
+
+def signed_seat(public: str, key: str) -> str | None:
+    """The seat with this public part under a room's key; None if no room issues one like it."""
+    return f"{public}.{_signature(key, public)}" if _PUBLIC_SEAT.fullmatch(public) else None
+
+
+def host_name(key: str) -> str:
+    """What tells phones that a reopened room is the one they were in: a hash of the hash of its speaker's key, as the
+    latter signs seats.
+    """
+    return hash_of(f"host {key}")[:24]
+
+
 def _signature(key: str, unsigned: str) -> str:
     return hmac.new(key.encode(), unsigned.encode(), hashlib.sha256).hexdigest()[:24]
 

@@ -69,6 +69,7 @@ class Make(Command, frozen=True):
     key: str
     link: str
     seat: str
+    is_again: bool = False  # whether the speaker's browser reopened it, after the server had lost it
 
 
 class Join(Command, frozen=True):
@@ -126,8 +127,8 @@ class PairDevice(Command, frozen=True, tag="take"):
     """Pair the device that typed the offered code; it gets its own key and seat."""
 
     code: str
-    key: str
-    seat: str
+    key: Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]  # its hash
+    seat: Secret
 
 
 class End(Command, frozen=True):

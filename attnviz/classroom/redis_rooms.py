@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -19,9 +20,10 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from attnviz.classroom.codes import new_code, new_secret
-from attnviz.classroom.commands import AnyCommand, End, Make, Move, OfferDevice, read, to_json
+from attnviz.classroom.commands import AnyCommand, End, Move, OfferDevice, read, to_json
 from attnviz.classroom.room import OFFER_SECONDS, SECONDS, Room, RoomError
-from attnviz.classroom.rooms import FOR_ALL, LiveRoom, Presence, Rooms, check_room_limits
+from attnviz.classroom.room_log import RoomLog
+from attnviz.classroom.rooms import BUSY, FOR_ALL, LiveRoom, Presence, Rooms, check_room_limits
 
 AWAY = (RedisError, OSError, TimeoutError)
 AWAY_SECONDS = 2.0  # timeout after which Redis counts as unreachable
@@ -52,13 +54,15 @@ class SharedLiveRoom(LiveRoom):
 class SharedRooms(Rooms):
     """The rooms shared by all processes through the Redis at an address such as redis://127.0.0.1:6379."""
 
+    kind = SharedLiveRoom
+
     def __init__(self, url: str) -> None:
         super().__init__()
         waits = {"socket_timeout": READ_MS / 1000 + AWAY_SECONDS, "socket_connect_timeout": AWAY_SECONDS}
         self._redis = Redis.from_url(url, decode_responses=True, **waits)
         self._name, self._finding = new_secret(), asyncio.Lock()  # this process's name among all
 
-    async def free_code(self, network: str) -> str:
+    async def check_limits(self, network: str) -> None:
         self.sweep()
         try:
             networks = await self._redis.hgetall(_ROOMS)
@@ -66,21 +70,30 @@ class SharedRooms(Rooms):
                 if not await self._redis.exists(_stream(code)):  # it has expired
                     del networks[code]
                     await self._redis.hdel(_ROOMS, code)
-            check_room_limits([*networks.values()], network)
+        except AWAY:
+            return await super().check_limits(network)
+        check_room_limits([*networks.values()], network)
+
+    async def free_code(self, network: str) -> str:
+        await self.check_limits(network)
+        try:
             while not await self._redis.hsetnx(_ROOMS, code := new_code(), network):
                 pass
             return code
         except AWAY:
             return await super().free_code(network)
 
-    async def publish(self, made: Make, network: str) -> LiveRoom:
-        live = self.live[made.code] = SharedLiveRoom(Room.made(made), network=network)
-        live.commands.append(to_json(made).decode())
+    async def publish(self, live: SharedLiveRoom, commands: Sequence[AnyCommand]) -> LiveRoom:
+        await super().publish(live, commands)
+        live.commands = [to_json(command).decode() for command in commands]
         try:
-            (live.position,) = await self._append(live, live.commands)
+            if not await self._redis.set(f"{_stream(live.room.code)}:again", self._name, nx=True, ex=RESTORE_SECONDS):
+                del self.live[live.room.code]  # another process is opening it
+                raise RoomError(BUSY, 503)
+            *_, live.position = await self._append(live, live.commands)
         except AWAY:
             live.is_apart = True
-            live.apart.extend(live.commands)
+            live.apart = [*live.commands]
         live.reader = asyncio.create_task(self._follow(live))
         return live
 
@@ -93,6 +106,12 @@ class SharedRooms(Rooms):
                         self._replay(live, entries)
                         live.reader = asyncio.create_task(self._follow(live))
         return await super().find(code)
+
+    async def has_ended(self, code: str) -> bool:
+        with suppress(*AWAY):
+            if await self._redis.exists(_ended(code)):
+                return True
+        return await super().has_ended(code)
 
     async def find_by_offer(self, code: str) -> LiveRoom | None:
         try:
@@ -152,6 +171,7 @@ class SharedRooms(Rooms):
                 case End():
                     pipe.expire(_stream(code), ENDED_SECONDS)
                     pipe.hdel(_ROOMS, code)
+                    pipe.set(_ended(code), "1", ex=int(SECONDS))
             return (await pipe.execute())[: len(texts)]
 
     async def _wait_until_read(self, live: SharedLiveRoom, name: str) -> None:
@@ -160,11 +180,12 @@ class SharedRooms(Rooms):
 
     def _replay(self, live: SharedLiveRoom, entries: list[Entry]) -> None:
         live.room = Room.made(_command(entries[0]))
+        live.log = RoomLog(*live.room.speakers)
         live.commands = [parts["c"] for _, parts in entries]
         live.position = entries[-1][0]
         for entry in entries[1:]:
             with suppress(RoomError):
-                live.room.apply(_command(entry))
+                live.apply(_command(entry))
 
     async def _follow(self, live: SharedLiveRoom) -> None:
         code = live.room.code
@@ -187,7 +208,7 @@ class SharedRooms(Rooms):
                 live.position = entry[0]
                 live.commands.append(entry[1]["c"])
                 try:
-                    live.room.apply(_command(entry))
+                    live.apply(_command(entry))
                 except RoomError as error:
                     live.refusals[live.position] = str(error)
             while len(live.refusals) > MAX_REFUSALS:
@@ -246,6 +267,10 @@ class SharedRooms(Rooms):
 
 def _stream(code: str) -> str:
     return f"attnviz:room:{code}"
+
+
+def _ended(code: str) -> str:
+    return f"{_stream(code)}:ended"
 
 
 def _offer(code: str) -> str:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Any
+
 import msgspec
+from msgspec import Meta
 
 from attnviz.classroom.commands import Again, Answer, End, Open, Point, Press, Secret, Strict
-from attnviz.classroom.room import RoomError
+from attnviz.classroom.room import MAX_COMMANDS, RoomError
 from attnviz.contract.classroom import CellQuestion
 from attnviz.lessons.talk import TalkMoment
 
 MAX_BYTES = 2_000  # size limit of a follower's request
 MAX_SPEAKER_BYTES = 64_000
+MAX_LOG_BYTES = 16_000_000  # of a room's log: a class of 300 with 20 questions makes 1 MB, images more
 
 
 class Make(Strict, frozen=True):
@@ -22,6 +26,14 @@ class Join(Strict, frozen=True):
 
     link: Secret = ""
     seat: Secret = ""
+
+
+class Reopen(Strict, frozen=True):
+    """Reopen a room that the server has lost, from its log (`room_log`)."""
+
+    link: Secret
+    seat: Secret
+    commands: Annotated[list[str], Meta(max_length=2 * MAX_COMMANDS)]
 
 
 class Around(Strict, frozen=True):
@@ -58,7 +70,16 @@ AnyRequest = Make | Join | Answer | Point | Around | Speakers
 
 def read(body: bytes) -> AnyRequest:
     """Parse a request body; raises RoomError for a request that our pages never send."""
+    return _decoded(body, AnyRequest)
+
+
+def read_reopen(body: bytes) -> Reopen:
+    """Parse the body of a request to reopen a room."""
+    return _decoded(body, Reopen)
+
+
+def _decoded(body: bytes, type: Any) -> Any:
     try:
-        return msgspec.json.decode(body, type=AnyRequest)
+        return msgspec.json.decode(body, type=type)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise RoomError("attnviz’s pages don’t send such a request. Reload the page.") from None

@@ -72,12 +72,15 @@ class Room:
     pressed: int = 0  # steps forward less steps back that the speaker's other devices have made in a talk
     has_ended: bool = False
     n_commands: int = 0
+    is_again: bool = False  # whether it was reopened: its log may lack the seats of its last second
 
     @classmethod
     def made(cls, command: Make) -> Room:
         """The room that a command opens."""
         seats = {command.seat: 0.0}
-        return cls(command.code, command.link, (command.key,), {command.seat}, command.time, seats)
+        room = cls(command.code, command.link, (command.key,), {command.seat}, command.time, seats)
+        room.is_again = command.is_again
+        return room
 
     @property
     def question(self) -> Question | None:

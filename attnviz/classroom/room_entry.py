@@ -10,9 +10,9 @@ import time
 from starlette.requests import Request
 
 from attnviz.classroom import commands, requests
-from attnviz.classroom.codes import hash_of, new_seat, new_secret, seat_age
+from attnviz.classroom.codes import hash_of, host_name, new_seat, new_secret, seat_age
 from attnviz.classroom.http import TokenBuckets, network_of
-from attnviz.classroom.room import SEAT_SECONDS, RoomError
+from attnviz.classroom.room import SEAT_SECONDS, SECONDS, RoomError
 from attnviz.classroom.rooms import MAX_HERE, LiveRoom, Rooms
 from attnviz.contract.classroom import Seat
 
@@ -32,6 +32,7 @@ def rooms_at(url: str) -> Rooms:
 
 ROOMS = rooms_at(os.environ.get("ATTNVIZ_ROOMS", ""))  # the room store of this process
 _NONE_HERE = "You have no seat in a room with this code. It may have ended, or it is of another server."
+ENDED = "The class has ended."
 _WRONG_CODE = "There is no room with this code. Look at the screen again: six letters."
 FULL = f"This room is full: {MAX_HERE} are here."
 _MANY_CODES = (
@@ -49,8 +50,11 @@ async def room_of_seat(code: str, seat: str) -> LiveRoom:
     """The room of a seat. A wrong code and a wrong seat get the same error."""
     live = await ROOMS.find(code)
     if live is None:
+        if await ROOMS.has_ended(code):
+            raise RoomError(ENDED, 410)
         raise RoomError(_NONE_HERE, 403)
-    is_new = seat_age(seat, live.room.keys[0], time.time()) <= SEAT_SECONDS
+    most = SECONDS if live.room.is_again else SEAT_SECONDS
+    is_new = seat_age(seat, live.room.keys[0], time.time()) <= most
     if not is_new and seat not in live.streams and seat not in live.room.seats:
         await ROOMS.catch_up(live)  # another process may have just seen it
         if seat not in live.room.seats:
@@ -77,10 +81,11 @@ async def join(request: Request, code: str, message: requests.Join) -> Seat:
         raise RoomError("This link is of a room that has ended, or of another server.", 404)
     if message.link and LINKS.take(f"{network(request)} {code}", time.monotonic()) is None:
         raise RoomError(_CROWD, 429)
+    host = host_name(live.room.keys[0])
     if message.seat:
-        return Seat(code=live.room.code, seat=message.seat)
+        return Seat(code=live.room.code, seat=message.seat, host=host)
     if live.room.code != code:  # the code offered to another of the speaker's devices
-        device = Seat(code=live.room.code, seat=new_secret(), key=new_secret())
+        device = Seat(code=live.room.code, seat=new_secret(), host=host, key=new_secret())
         pair = commands.PairDevice(time=time.time(), code=code, key=hash_of(device.key), seat=device.seat)
         await ROOMS.do(live, pair)
         return device
@@ -91,7 +96,7 @@ async def join(request: Request, code: str, message: requests.Join) -> Seat:
     seat = new_seat(live.room.keys[0], time.time())
     if refusal := live.room.refusal(commands.Join(time=time.time(), seat=seat)):
         raise RoomError(refusal)
-    return Seat(code=code, seat=seat)
+    return Seat(code=code, seat=seat, host=host)
 
 
 async def _by_code(request: Request, code: str) -> LiveRoom:

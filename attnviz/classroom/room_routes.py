@@ -8,6 +8,7 @@ import gzip
 import io
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
 
 from msgspec import structs
 from starlette.requests import ClientDisconnect, Request
@@ -15,16 +16,17 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.classroom import commands, requests
-from attnviz.classroom.codes import code_in, new_code
+from attnviz.classroom.codes import code_in, hash_of, host_name, new_code
 from attnviz.classroom.commands import Place, Value
 from attnviz.classroom.fair_queue import FairQueue, Result
 from attnviz.classroom.http import NO_STORE, TooLargeError, compressed_response, json_response, read_body
 from attnviz.classroom.light import light_moment_at
 from attnviz.classroom.questions import moment_at, place_in, question_at
+from attnviz.classroom.reopening import reopened
 from attnviz.classroom.room import Question, Room, RoomError
 from attnviz.classroom.room_entry import FULL, ROOMS, count_message, count_room, join, network, room_of_seat, seated
 from attnviz.classroom.rooms import LiveRoom
-from attnviz.contract.classroom import Led, Offer, OwnAnswer, OwnNow
+from attnviz.contract.classroom import Led, Offer, OwnAnswer, OwnNow, Seat
 from attnviz.contract.lesson import Choose, Fill, NumberLink, Pick
 from attnviz.scene.document.encoding import Json, to_json
 
@@ -71,14 +73,24 @@ COMMENT_SECONDS = 15.0
 SPEAKER_SECONDS = 0.2  # least time between two events of the speaker's stream: each answer makes one
 
 
-async def stream(live: LiveRoom, seat: str, known: str) -> AsyncIterator[bytes]:
-    """Server-sent events: this seat's own answer, then the class's state now and after every change."""
+async def stream(live: LiveRoom, seat: str, known: str, known_log: str = "") -> AsyncIterator[bytes]:
+    """Server-sent events: this seat's own answer, then the class's state now and after every change. The browser that
+    opened the room also gets the rest of the room's log, before the state that it leads to.
+    """
     is_speaker = seat in live.room.speakers
+    log = live.log if known_log and seat == live.log.seat else None
+    n_logged = log.start(known_log) if log else 0
     live.streams[seat] += 1
     live.notify(speaker_alone=True)
     try:
         yield b"retry: 500\nevent: own\ndata: " + to_json(OwnNow(answer=_own_answer(live.room, seat))) + b"\n\n"
         while True:
+            if log:
+                if log is not live.log:  # rebuilt by all processes together
+                    log, n_logged = live.log, 0
+                if n_logged < len(log.texts):
+                    part, n_logged = log.part(n_logged), len(log.texts)
+                    yield b"event: log\ndata: " + to_json(part) + b"\n\n"
             name, text = live.event(is_speaker)
             if name != known:
                 yield b"id: " + name.encode() + b"\ndata: " + text + b"\n\n"
@@ -88,7 +100,7 @@ async def stream(live: LiveRoom, seat: str, known: str) -> AsyncIterator[bytes]:
             if is_speaker:
                 await asyncio.sleep(SPEAKER_SECONDS)
             # it changed while that was being sent, so nothing will wake this stream
-            if live.event(is_speaker)[0] != known:
+            if live.event(is_speaker)[0] != known or (log and (log, n_logged) != (live.log, len(log.texts))):
                 continue
             if not await live.wait_for_change(is_speaker, COMMENT_SECONDS):
                 yield b": here\n\n"
@@ -108,8 +120,12 @@ def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
 
 Respond = Callable[[Request], Awaitable[Response]]
 PATH, EVENTS_PATH, NOW_PATH, MOMENT_PATH = "/room", "/room/events", "/room/now", "/room/moment"
+REOPEN_PATH = "/room/reopen"
 _LANE = FairQueue("rooms")  # computes moments, once per room; the room that used it least is next
 _KEY = "x-room-key"
+_LARGE_LOG = (
+    f"A class is reopened from at most {requests.MAX_LOG_BYTES // 1_000_000} MB; this one has more. Open a new class."
+)
 
 
 def routes() -> list[BaseRoute]:
@@ -118,6 +134,7 @@ def routes() -> list[BaseRoute]:
         Route(f"/{{base:path}}{EVENTS_PATH[1:]}", _with_refusals(_events), methods=["GET"]),
         Route(f"/{{base:path}}{NOW_PATH[1:]}", _with_refusals(_now), methods=["GET"]),
         Route(f"/{{base:path}}{MOMENT_PATH[1:]}", _with_refusals(_moment), methods=["GET"]),
+        Route(f"/{{base:path}}{REOPEN_PATH[1:]}", _with_refusals(_reopen), methods=["POST"]),
         Route(f"/{{base:path}}{PATH[1:]}", _with_refusals(_message), methods=["POST"]),
     ]
 
@@ -161,6 +178,18 @@ async def _message(request: Request) -> Response:
         count_message(request, room_code)
         await ROOMS.do(live, structs.replace(message, time=time.time()))
     return json_response(b"{}")
+
+
+async def _reopen(request: Request) -> Response:
+    """Reopen a room from the log that its speaker's browser has kept."""
+    code, key = code_in(request.query_params.get("room", "")) or "", request.headers.get(_KEY, "")
+    count_room(request)
+    try:
+        message = requests.read_reopen(await read_body(request, requests.MAX_LOG_BYTES))
+    except TooLargeError:
+        raise RoomError(_LARGE_LOG, 413) from None
+    live = await reopened(ROOMS, code, key, message, network(request), partial(_LANE.in_one_piece, (code, "")))
+    return json_response(to_json(Seat(code=live.room.code, seat=message.seat, host=host_name(hash_of(key)))))
 
 
 async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
@@ -224,7 +253,8 @@ async def _events(request: Request) -> Response:
     live, seat = await _present(request)
     if request.query_params.get("around") == "1":
         live.around.add(seat)
-    events = stream(live, seat, request.headers.get("last-event-id", ""))
+    known_log = request.query_params.get("log", "")
+    events = stream(live, seat, request.headers.get("last-event-id", ""), known_log)
     return StreamingResponse(events, media_type="text/event-stream", headers=NO_STORE | {"X-Accel-Buffering": "no"})
 
 

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from attnviz.classroom.codes import hash_of, new_code, new_secret
+from attnviz.classroom.codes import hash_of, host_name, is_one_of, new_code, new_secret
 from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open
-from attnviz.classroom.room import Room, RoomError
+from attnviz.classroom.room import SECONDS, Room, RoomError
+from attnviz.classroom.room_log import RoomLog
 from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round, Seat
 from attnviz.scene.document.encoding import to_json
 
@@ -20,6 +21,7 @@ MAX_HERE = 500  # people in a room at one time
 ASLEEP_SECONDS = 25.0  # after this long without a heartbeat the speaker counts as asleep; heartbeats come every 8 s
 SWEEP_SECONDS = 5.0
 POLLED_SECONDS = 8.0  # after this long a follower without a stream counts as gone; they ask every 2 s
+BUSY = "The room is being opened. Trying again in a moment."
 FOR_ALL = (Move, Open, Again, End)  # commands that wake everybody's stream; the others wake the speaker's only
 
 
@@ -44,8 +46,17 @@ class LiveRoom:
     others: Presence = field(default_factory=Presence)  # in all other processes
     is_apart: bool = False  # whether this process is cut off from the others
     network: str = ""  # the network that opened it, known only to the process where that happened
+    log: RoomLog = field(init=False)
     _events: dict[bool, tuple[str, bytes]] = field(default_factory=dict)  # for the speaker, and for followers
     _changed: dict[bool, asyncio.Event] = field(default_factory=lambda: {True: asyncio.Event(), False: asyncio.Event()})
+
+    def __post_init__(self) -> None:
+        self.log = RoomLog(*self.room.speakers)
+
+    def apply(self, command: AnyCommand) -> None:
+        """Apply a command and log it; if it is refused, raise RoomError and change nothing."""
+        self.room.apply(command)
+        self.log.add(command)
 
     @property
     def presence(self) -> Presence:
@@ -122,32 +133,55 @@ class LiveRoom:
 class Rooms:
     """The rooms of one process, in its memory."""
 
+    kind: type[LiveRoom] = LiveRoom
+
     def __init__(self) -> None:
         self.live: dict[str, LiveRoom] = {}
+        self.ended: dict[str, float] = {}  # when rooms were ended, by their codes, for two hours
 
     async def make(self, network: str = "") -> tuple[LiveRoom, Seat]:
         """Open a room, unless there are too many; returns it and the speaker's seat with all secrets."""
-        seat = Seat(code=await self.free_code(network), seat=new_secret(), key=new_secret(), link=new_secret())
-        made = Make(time=time.time(), code=seat.code, key=hash_of(seat.key), link=hash_of(seat.link), seat=seat.seat)
-        return await self.publish(made, network), seat
+        code, seat, key, link = await self.free_code(network), new_secret(), new_secret(), new_secret()
+        made = Make(time=time.time(), code=code, key=hash_of(key), link=hash_of(link), seat=seat)
+        live = await self.publish(self.kind(Room.made(made), network=network), [made])
+        return live, Seat(code=code, seat=seat, host=host_name(hash_of(key)), key=key, link=link)
 
     async def free_code(self, network: str) -> str:
         """An unused code, if this network may open another room; otherwise raise RoomError."""
-        self.sweep()
-        check_room_limits([live.network for live in self.live.values()], network)
+        await self.check_limits(network)
         while (code := new_code()) in self.live:
             pass
         return code
 
-    async def publish(self, made: Make, network: str) -> LiveRoom:
-        """Let people into a new room."""
-        live = self.live[made.code] = LiveRoom(Room.made(made), network=network)
+    async def check_limits(self, network: str) -> None:
+        """Raise RoomError unless this network may open another room."""
+        self.sweep()
+        check_room_limits([live.network for live in self.live.values()], network)
+
+    async def publish(self, live: LiveRoom, commands: Sequence[AnyCommand]) -> LiveRoom:
+        """Let people into a new or reopened room, to which these commands were applied. Raises RoomError if its code
+        was taken meanwhile.
+        """
+        if live.room.code in self.live:
+            raise RoomError(BUSY, 503)
+        self.live[live.room.code] = live
         return live
 
     async def find(self, code: str) -> LiveRoom | None:
         """The room with this code, unless it is over."""
         live = self.live.get(code)
         return live if live and not live.room.is_over(time.time()) else None
+
+    async def find_by_key(self, code: str, key: str) -> LiveRoom | None:
+        """The room of a speaker's first key: with this code, or with a new one if that was taken."""
+        if live := await self.find(code):
+            await self.catch_up(live)
+        lives = [live for live in self.live.values() if is_one_of(key, live.room.keys[:1])]
+        return next((live for live in lives if not live.room.is_over(time.time())), None)
+
+    async def has_ended(self, code: str) -> bool:
+        """Whether the room with this code was ended."""
+        return code in self.ended
 
     async def find_by_offer(self, code: str) -> LiveRoom | None:
         """The room that offers this code to another of the speaker's devices."""
@@ -159,12 +193,15 @@ class Rooms:
 
     async def do(self, live: LiveRoom, command: AnyCommand) -> None:
         """Apply a command and wake the streams; raise RoomError if it is refused."""
-        live.room.apply(command)
+        live.apply(command)
+        if isinstance(command, End):
+            self.ended[live.room.code] = command.time
         live.notify(speaker_alone=not isinstance(command, FOR_ALL))
 
     def sweep(self) -> None:
         """Drop rooms that are over, and wake streams in case the speaker fell asleep or woke."""
         now = time.time()
+        self.ended = {code: when for code, when in self.ended.items() if now - when < SECONDS}
         for code, live in [*self.live.items()]:
             live.polled = {seat: at for seat, at in live.polled.items() if now - at < POLLED_SECONDS}
             live.notify()

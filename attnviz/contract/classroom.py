@@ -104,8 +104,17 @@ class Seat(Sent):
 
     code: NonEmpty
     seat: NonEmpty
+    host: NonEmpty  # tells a reopened room from another one with this code
     key: NonEmpty | UnsetType = UNSET  # the key that leads the class, for the speaker only
     link: NonEmpty | UnsetType = UNSET  # the link that needs no code, for whoever opened the room
+
+
+class LogPart(Sent):
+    """A part of a room's log, for the browser that opened it: it replaces what that has from `start` on."""
+
+    start: Place
+    commands: list[str]  # as JSON
+    name: NonEmpty  # of the log that ends with these commands
 
 
 class Led(Sent):

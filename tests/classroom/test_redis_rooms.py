@@ -12,9 +12,11 @@ from needs import absent
 from patience import PATIENCE_SECONDS
 from server import free_port
 
-from attnviz.classroom import commands
+from attnviz.classroom import commands, reopening
 from attnviz.classroom import rooms as rooms_module
+from attnviz.classroom.codes import hash_of, new_seat
 from attnviz.classroom.commands import Place, Takes
+from attnviz.classroom.requests import Reopen
 from attnviz.classroom.room import SECONDS, RoomError
 
 pytestmark = pytest.mark.slow
@@ -168,7 +170,7 @@ async def test_what_two_processes_do_at_once_has_one_order(redis):
         assert sum(count for _, count in made.room.question.counts[0]) == len(seats)
         await here.do(made, command(commands.OfferDevice, code="ZZZZZZ"))
         await there.catch_up(held)
-        pairs = (command(commands.PairDevice, code="ZZZZZZ", key=name, seat=name) for name in "ab")
+        pairs = (command(commands.PairDevice, code="ZZZZZZ", key=hash_of(name), seat=name) for name in "ab")
         done = await asyncio.gather(*map(type(here).do, (here, there), (made, held), pairs), return_exceptions=True)
         assert {type(each) for each in done} == {type(None), RoomError}, "the second in the common order is refused"
 
@@ -234,3 +236,67 @@ async def test_while_redis_is_away_each_goes_on_and_afterwards_all_agree(redis):
         assert {"phone", "other phone"} <= held.room.seats.keys()
         await there.do(held, command(commands.Move, place=OTHER))
         await becomes(lambda: made.room.place, OTHER)
+
+
+async def at_once(work, *arguments):
+    return work(*arguments)
+
+
+@in_loop
+async def test_a_room_is_reopened_once_for_all_processes_and_not_where_it_is_alive_or_ended(redis):
+    async def reopened(rooms, secrets, log, **parts):
+        message = Reopen(link=secrets.link, seat=secrets.seat, commands=log)
+        return await reopening.reopened(
+            rooms, secrets.code, parts.get("key", secrets.key), message, "192.0.2.7", at_once
+        )
+
+    place = Place("model=who-is-it&step=scores")
+    async with process(redis) as here:
+        made, secrets = await here.make()
+        seat = new_seat(hash_of(secrets.key), time.time())
+        for each in (command(commands.Join, seat=seat), command(commands.Move, place=place)):
+            await here.do(made, each)
+        log = [*made.log.texts]
+    redis.stop()
+    redis.start()
+    async with process(redis) as here, process(redis) as there:
+        tabs = [reopened(here, secrets, log), reopened(there, secrets, log)]
+        done = await asyncio.gather(*tabs, return_exceptions=True)
+        assert sorted(getattr(each, "status", 200) for each in done) in ([200, 503], [200, 200])
+        again = await reopened(there, secrets, log)
+        held = await here.find(secrets.code)
+        assert (again.room.number, again.room.place, [*again.room.seats]) == (1, place, [secrets.seat, seat])
+        assert repr(held.room) == repr(again.room)
+        assert held.log.texts == again.log.texts == log
+        await here.do(held, command(commands.Move, place=place, is_shown=True))
+        await there.catch_up(again)
+        assert len((await reopened(there, secrets, log)).log.texts) == 3, "it is alive, so it stays as it is"
+        taken = await reopened(there, secrets, log, key="another")
+        assert taken.room.code != secrets.code
+        await here.do(held, command(commands.End))
+        with pytest.raises(RoomError, match="ended") as refused:
+            await reopened(there, secrets, log)
+        assert refused.value.status == 410
+    async with process(redis) as later:
+        with pytest.raises(RoomError, match="ended"):
+            await reopened(later, secrets, log)
+
+
+@in_loop
+async def test_the_log_starts_anew_where_processes_have_found_each_other_again(redis):
+    async with process(redis) as here, process(redis) as there:
+        made, secrets = await here.make()
+        held = await there.find(secrets.code)
+        redis.stop()
+        seats = [new_seat(hash_of(secrets.key), time.time()) for _ in range(2)]
+        await here.do(made, command(commands.Join, seat=seats[0]))
+        await there.do(held, command(commands.Join, seat=seats[1]))
+        known = f"1-{made.log.part(0).name}"
+        assert made.log.start(known) == 1
+        assert held.log.start(known) == 0, "who comes to another process gets its log"
+        log = made.log
+        redis.start()
+        await becomes(lambda: (made.is_apart, held.is_apart), (False, False))
+        await becomes(lambda: len(made.log.texts), 2)
+        assert made.log is not log
+        assert made.log.texts == held.log.texts

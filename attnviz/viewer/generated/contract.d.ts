@@ -91,6 +91,7 @@ export interface OwnNow {
 export interface Seat {
   code: string;
   seat: string;
+  host: string;
   key?: string;
   link?: string;
 }
