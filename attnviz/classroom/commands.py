@@ -13,16 +13,18 @@ from msgspec import Meta, Struct, structs
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.view_params import VIEWERS
 
-Value = int | float  # an answer: the index of a candidate, or a number
+Value = int | float | str  # an answer: the index of a candidate, a number, or a text
+Text = Annotated[str, Meta(max_length=1_000)]  # before it is cleaned
 Secret = Annotated[str, Meta(max_length=64)]
 CellText = Annotated[str, Meta(max_length=80, pattern=r"^([a-z][a-z0-9_]*\[[0-9]+(,[0-9]+)*\])?$")]
 
 
 class Takes(Struct, frozen=True):
-    """The answers a question accepts: one of `n_choices`; if that is 0 any number, or one in [0, 1] (`is_share`)."""
+    """The answers a question accepts: one of `n_choices`; if that is 0 any number, one in [0, 1], or a short text."""
 
     n_choices: int = 0
     is_share: bool = False
+    is_text: bool = False
 
 
 class Place(Struct, frozen=True):
@@ -102,12 +104,47 @@ class Again(Command, frozen=True):
 
 
 class Answer(Command, frozen=True):
-    """Answer the question of place `number`, in round `round`."""
+    """Answer the question of place `number`, in round `round`; `sure` says how sure, 1 to 3, or 0 if not said."""
 
     seat: Secret
     number: int
     round: int
-    value: Value
+    value: int | float | Text
+    sure: Annotated[int, Meta(ge=0, le=3)] = 0
+
+
+class Wait(Command, frozen=True):
+    """Close the answers and have all talk to their neighbours for so long, or no longer."""
+
+    seconds: Literal[0, 60, 90, 120]
+
+
+class AllowQuestions(Command, frozen=True, tag="allow"):
+    """Let listeners write questions to the speaker, or no longer."""
+
+    is_on: bool
+
+
+class Wonder(Command, frozen=True):
+    """Ask the speaker something, instead of what this seat asked before; an empty text withdraws it."""
+
+    seat: Secret
+    text: Text
+
+
+class Vote(Command, frozen=True):
+    """Want a shown question to be answered, or no longer."""
+
+    seat: Secret
+    id: int
+    is_on: bool = True
+
+
+class ShowTexts(Command, frozen=True, tag="texts"):
+    """Show or hide texts from the class: those with these ids; without ids show all answers, or hide every text."""
+
+    is_shown: bool
+    ids: Annotated[list[int], Meta(max_length=1_000)] | None = None
 
 
 class Point(Command, frozen=True):
@@ -136,6 +173,7 @@ class End(Command, frozen=True):
 
 
 AnyCommand = Make | Join | Move | Press | Open | Again | Answer | Point | OfferDevice | PairDevice | End
+AnyCommand |= Wait | AllowQuestions | Wonder | Vote | ShowTexts
 
 
 def to_json(command: AnyCommand) -> bytes:

@@ -16,7 +16,7 @@ from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import RoomError
 from attnviz.contract.classroom import CellQuestion
-from attnviz.contract.lesson import Choose, Fill, Gaps, LessonRuns, Pick, Question, WorkedSolution
+from attnviz.contract.lesson import Choose, Fill, Gaps, LessonRuns, Pick, Question, WorkedSolution, Write
 from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
@@ -118,7 +118,7 @@ class _Asking(msgspec.Struct):
     question: Question | None
 
 
-def question_at(place: Place) -> Pick | Choose | Fill | None:
+def question_at(place: Place) -> Pick | Choose | Fill | Write | None:
     """The question that a class is asked at a place's moment, with its candidates and answers; none with gaps."""
     question = msgspec.json.decode(moment_at(place), type=_Asking).question
     return None if isinstance(question, Gaps) else question
@@ -157,6 +157,8 @@ def _with_takes(place: Place) -> Place:
     question = question_at(place)
     if question is None:
         return place
+    if isinstance(question, Write):
+        return structs.replace(place, takes=Takes(is_text=True))
     if isinstance(question, Fill):
         return structs.replace(place, takes=Takes(is_share=question.is_share))
     return structs.replace(place, takes=Takes(n_choices=len(question.candidates)))

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
-from attnviz.classroom.commands import Again, Answer, End, Open, Point, Press, Secret, Strict
+from attnviz.classroom.commands import (
+    Again,
+    AllowQuestions,
+    Answer,
+    End,
+    Open,
+    Point,
+    Press,
+    Secret,
+    ShowTexts,
+    Strict,
+    Vote,
+    Wait,
+    Wonder,
+)
 from attnviz.classroom.room import MAX_COMMANDS, RoomError
 from attnviz.contract.classroom import CellQuestion
 from attnviz.lessons.talk import TalkMoment
@@ -61,11 +75,14 @@ class OfferDevice(Strict, frozen=True, tag="hand"):
 
 
 class Counts(Strict, frozen=True):
-    """Request the counts of all questions as CSV."""
+    """Request all questions' answers as CSV: their counts, or a row for each seat."""
+
+    by: Literal["answer", "seat"] = "answer"
 
 
-Speakers = Move | Press | Open | Again | Here | OfferDevice | Counts | End
-AnyRequest = Make | Join | Answer | Point | Around | Speakers
+Speakers = Move | Press | Open | Again | Wait | AllowQuestions | ShowTexts | Here | OfferDevice | Counts | End
+Followers = Answer | Point | Wonder | Vote
+AnyRequest = Make | Join | Followers | Around | Speakers
 
 
 def read(body: bytes) -> AnyRequest:

@@ -9,16 +9,19 @@ from dataclasses import dataclass, field
 from attnviz.classroom import commands
 from attnviz.classroom.codes import is_one_of
 from attnviz.classroom.commands import AnyCommand, Make, Place, Value
+from attnviz.classroom.written import ListenersQuestion, is_text, length_refusal
 
 LARGEST = 1e12  # the largest number that an answer may be
 SECONDS = 2 * 60 * 60  # how long a room lasts after the speaker's last move
 OFFER_SECONDS = 5 * 60  # how long the code for another of the speaker's devices is valid
 ANSWER_SECONDS = 1.0  # between two answers of a seat
+WONDER_SECONDS = 10.0  # between two questions of a listener
 MAX_SEATS = 5_000  # seats that a room remembers; beyond that the oldest silent one is forgotten
 SEAT_SECONDS = 60  # how long an unused seat is valid: one that opens no stream and sends nothing
 MAX_QUESTIONS = 200
 MAX_COMMANDS = 100_000  # commands of followers that a room keeps; a class of 120 makes about 10,000
 MAX_DEVICES = 5  # devices that one speaker may use
+FOLLOWERS = commands.Join | commands.Answer | commands.Point | commands.Wonder | commands.Vote
 
 
 class RoomError(ValueError):
@@ -35,11 +38,15 @@ class Question:
 
     place: Place
     rounds: list[dict[str, Value]] = field(default_factory=lambda: [{}])  # each round's answers, by seat
+    sure: list[dict[str, int]] = field(default_factory=lambda: [{}])  # how sure those are that said so
+    ids: dict[str, int] = field(default_factory=dict)  # of the last round's texts, by seat
     is_open: bool = True  # whether answers are accepted
 
     def takes(self, value: Value) -> bool:
         """Whether an answer is valid for this question."""
         takes = self.place.takes
+        if takes.is_text:
+            return is_text(value)
         if takes.n_choices:
             return type(value) is int and 0 <= value < takes.n_choices
         if not (type(value) in (int, float) and math.isfinite(value)):
@@ -50,6 +57,29 @@ class Question:
     def counts(self) -> list[list[tuple[Value, int]]]:
         """Counts per answer, for each round, sorted by answer."""
         return [sorted(Counter(answers.values()).items()) for answers in self.rounds]
+
+    @property
+    def sure_counts(self) -> list[list[tuple[Value, int, int]]]:
+        """For each round an answer, how sure, and how many were, sorted."""
+        pairs = zip(self.rounds, self.sure, strict=True)
+        counters = (Counter((answers[seat], sure) for seat, sure in said.items()) for answers, said in pairs)
+        return [[(value, sure, n) for (value, sure), n in sorted(counter.items())] for counter in counters]
+
+    @property
+    def moves(self) -> list[tuple[Value, Value, int]]:
+        """From the first round to the second: both answers, and how many seats gave them."""
+        if len(self.rounds) < 2:
+            return []
+        first, second = self.rounds
+        counter = Counter((value, second[seat]) for seat, value in first.items() if seat in second)
+        return [(*pair, count) for pair, count in sorted(counter.items())]
+
+    def ask_again(self) -> None:
+        """Begin a second round."""
+        self.rounds.append({})
+        self.sure.append({})
+        self.ids = {}
+        self.is_open = True
 
 
 @dataclass
@@ -69,6 +99,11 @@ class Room:
     questions: dict[Place, Question] = field(default_factory=dict)  # in order
     points: dict[str, tuple[Place, str]] = field(default_factory=dict)  # the cell that a seat doesn't understand
     offer: tuple[str, float] = ("", 0.0)  # the code for another of the speaker's devices, and when it was offered
+    takes_questions: bool = False  # whether listeners may ask the speaker something
+    wondered: dict[str, ListenersQuestion] = field(default_factory=dict)  # by seat
+    shown_texts: set[int] = field(default_factory=set)  # the ids of those that the speaker shows
+    n_texts: int = 0  # that have had an id
+    talks_until: float = 0.0  # when to stop talking to one's neighbour
     pressed: int = 0  # steps forward less steps back that the speaker's other devices have made in a talk
     has_ended: bool = False
     n_commands: int = 0
@@ -109,15 +144,15 @@ class Room:
         return [(*pointed, count) for pointed, count in Counter(self.points.values()).most_common()]
 
     def _silent_seat(self) -> str | None:
-        """The oldest follower's seat that has never answered or pointed."""
-        others = self.speakers | self.points.keys()
+        """The oldest follower's seat that has never answered, pointed or asked."""
+        others = self.speakers | self.points.keys() | self.wondered.keys()
         return next((seat for seat, last in self.seats.items() if not last and seat not in others), None)
 
     def refusal(self, command: AnyCommand) -> str:
         """Why a command is refused now; empty if it isn't."""
         if self.is_over(command.time):
             return "This room has ended."
-        if self.n_commands >= MAX_COMMANDS and isinstance(command, commands.Join | commands.Answer | commands.Point):
+        if self.n_commands >= MAX_COMMANDS and isinstance(command, FOLLOWERS):
             return "This room has had all the answers that it can keep."
         match command:
             case commands.Join(seat=seat) if seat not in self.seats and len(self.seats) >= MAX_SEATS:
@@ -128,23 +163,31 @@ class Room:
                     return f"A room has at most {MAX_QUESTIONS} questions. Open another."
             case commands.Press() if self.place is None or not (self.place.kind == "talk" or self.place.is_own):
                 return "The class isn’t in a talk of the speaker’s."
-            case commands.Open() | commands.Again():
+            case commands.Open() | commands.Again() | commands.Wait():
                 return self._refusal_to_ask(command)
             case commands.Answer():
                 return self._refusal_of_answer(command)
             case commands.Point() if command.seat not in self.seats or not self.place:
                 return "Join again."
+            case commands.Wonder() | commands.Vote() if command.seat not in self.seats or command.seat in self.speakers:
+                return "Join again."
+            case commands.Wonder() | commands.Vote() if not self.takes_questions:
+                return "The speaker takes no questions here."
+            case commands.Wonder():
+                return self._refusal_to_wonder(command)
+            case commands.Vote(id=id_) if id_ not in {each.id for each in self.shown_questions}:
+                return "This question isn’t shown any more."
             case commands.PairDevice() if len(self.keys) >= MAX_DEVICES:
                 return f"A room has at most {MAX_DEVICES} devices of the speaker’s."
             case commands.PairDevice() if not self.has_offered(command.code, command.time):
                 return "This code is used or too old. Ask for another."
         return ""
 
-    def _refusal_to_ask(self, command: commands.Open | commands.Again) -> str:
+    def _refusal_to_ask(self, command: commands.Open | commands.Again | commands.Wait) -> str:
         if self.question is None:
             return "Nothing is asked here."
-        is_again = isinstance(command, commands.Again)
-        if self.is_shown and (is_again or command.is_open):
+        is_again, is_wait = isinstance(command, commands.Again), isinstance(command, commands.Wait)
+        if self.is_shown and (is_again or (command.seconds > 0 if is_wait else command.is_open)):
             return "The answer is shown already."
         return "It was asked twice already." if is_again and len(self.question.rounds) > 1 else ""
 
@@ -156,11 +199,25 @@ class Room:
             return "The class has gone on to something else."
         if not question.is_open:
             return "No more answers are taken."
+        if question.place.takes.is_text and isinstance(command.value, str) and (why := length_refusal(command.value)):
+            return why
         if not question.takes(command.value):
             return "That is no answer to this question."
-        is_same = question.rounds[-1].get(command.seat) == command.value  # a request that was sent twice
+        said = question.rounds[-1].get(command.seat), question.sure[-1].get(command.seat, 0)
+        is_same = said == (command.value, command.sure)  # a request that was sent twice
         is_early = command.time - self.seats[command.seat] < ANSWER_SECONDS
         return "One answer a second." if is_early and not is_same else ""
+
+    def _refusal_to_wonder(self, command: commands.Wonder) -> str:
+        if why := length_refusal(command.text):
+            return why
+        if command.text and not is_text(command.text):
+            return "A question is one line of plain text."
+        before = self.wondered.get(command.seat)
+        is_early = before is not None and command.time - before.time < WONDER_SECONDS
+        return (
+            f"One question every {WONDER_SECONDS:.0f} s." if is_early and command.text not in ("", before.text) else ""
+        )
 
     def apply(self, command: AnyCommand) -> None:
         """Apply a command; if it is refused, raise RoomError and change nothing."""
@@ -178,11 +235,23 @@ class Room:
             case commands.Open(is_open=is_open):
                 self.question.is_open = is_open
             case commands.Again():
-                self.question.rounds.append({})
-                self.question.is_open = True
-            case commands.Answer(seat=seat, value=value):
-                self.question.rounds[-1][seat] = value
-                self.seats[seat] = command.time
+                self.question.ask_again()
+                self.talks_until = 0.0
+            case commands.Wait(seconds=seconds):
+                self.question.is_open = False
+                self.talks_until = command.time + seconds if seconds else 0.0
+            case commands.Answer():
+                self._answer(command)
+            case commands.AllowQuestions(is_on=is_on):
+                self.takes_questions = is_on
+            case commands.Wonder(seat=seat, text=text):
+                if seat not in self.wondered or self.wondered[seat].text != text:
+                    self.wondered[seat] = ListenersQuestion(self._new_id(), text, command.time)
+            case commands.Vote(seat=seat, id=id_, is_on=is_on):
+                (voted,) = (each.votes for each in self.wondered.values() if each.id == id_)
+                (voted.add if is_on else voted.discard)(seat)
+            case commands.ShowTexts(ids=ids, is_shown=is_shown):
+                self._show_texts(ids, is_shown)
             case commands.Point(seat=seat, cell=""):
                 self.points.pop(seat, None)
             case commands.Point(seat=seat, cell=cell):
@@ -196,13 +265,50 @@ class Room:
                 self.offer = "", 0.0
             case commands.End():
                 self.has_ended = True
+                for each in (self.questions, self.wondered, self.points):  # what people said
+                    each.clear()
             case _:
                 raise TypeError(f"A room can't apply {type(command).__name__}.")
         self.n_commands += 1
 
+    def _answer(self, command: commands.Answer) -> None:
+        question, seat = self.question, command.seat
+        answers, sure = question.rounds[-1], question.sure[-1]
+        if isinstance(command.value, str) and answers.get(seat) != command.value:  # a changed text isn't shown
+            question.ids[seat] = self._new_id()
+        answers[seat] = command.value
+        sure.pop(seat, None)
+        if command.sure:
+            sure[seat] = command.sure
+        self.seats[seat] = command.time
+
+    def _new_id(self) -> int:
+        self.n_texts += 1
+        return self.n_texts
+
+    def _show_texts(self, ids: list[int] | None, is_shown: bool) -> None:
+        if is_shown:
+            answers = self.question.ids.values() if self.question else ()
+            questions = (each.id for each in self.wondered.values() if each.text)
+            self.shown_texts |= set(answers) if ids is None else {*answers, *questions} & {*ids}
+        else:
+            self.shown_texts -= self.shown_texts if ids is None else {*ids}
+
+    @property
+    def shown_questions(self) -> list[ListenersQuestion]:
+        """The listeners' questions that the speaker shows, most votes first."""
+        return [each for each in self.listeners_questions if each.id in self.shown_texts]
+
+    @property
+    def listeners_questions(self) -> list[ListenersQuestion]:
+        """All of them, most votes first."""
+        asked = (each for each in self.wondered.values() if each.text)
+        return sorted(asked, key=lambda each: (-len(each.votes), each.id))
+
     def _move(self, command: commands.Move) -> None:
         self.moved, self.is_shown, place = command.time, command.is_shown, command.place
         if place != self.place:
+            self.talks_until = 0.0
             self.number += 1
             if self.place is None or place.shown != self.place.shown:
                 self.shows = self.number
@@ -210,4 +316,4 @@ class Room:
         if place.takes:
             self.questions.setdefault(place, Question(place))
         if self.is_shown and self.question:
-            self.question.is_open = False
+            self.question.is_open, self.talks_until = False, 0.0

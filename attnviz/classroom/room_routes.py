@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import csv
 import gzip
-import io
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
@@ -16,58 +14,20 @@ from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.classroom import commands, requests
+from attnviz.classroom.answer_tables import counts_table, seats_table
 from attnviz.classroom.codes import code_in, hash_of, host_name, new_code
-from attnviz.classroom.commands import Place, Value
+from attnviz.classroom.commands import Place
 from attnviz.classroom.fair_queue import FairQueue, Result
 from attnviz.classroom.http import NO_STORE, TooLargeError, compressed_response, json_response, read_body
 from attnviz.classroom.light import light_moment_at
-from attnviz.classroom.questions import moment_at, place_in, question_at
+from attnviz.classroom.questions import moment_at, place_in
 from attnviz.classroom.reopening import reopened
-from attnviz.classroom.room import Question, Room, RoomError
+from attnviz.classroom.room import Room, RoomError
 from attnviz.classroom.room_entry import FULL, ROOMS, count_message, count_room, join, network, room_of_seat, seated
 from attnviz.classroom.rooms import LiveRoom
+from attnviz.classroom.written import one_line
 from attnviz.contract.classroom import Led, Offer, OwnAnswer, OwnNow, Seat
-from attnviz.contract.lesson import Choose, Fill, NumberLink, Pick
 from attnviz.scene.document.encoding import Json, to_json
-
-_COLUMNS = ("question", "round", "answer", "count", "right")
-_ACTIVE = ("=", "+", "-", "@", "\t", "\r")
-
-
-def table(room: Room) -> str:
-    """The counts of a room as CSV, a line per answer. Texts that spreadsheets run as formulas get an apostrophe."""
-    text = io.StringIO()
-    writer = csv.writer(text)
-    writer.writerow(_COLUMNS)
-    for each in room.questions.values():
-        writer.writerows(_lines(each))
-    return text.getvalue()
-
-
-def _lines(entry: Question) -> list[tuple]:
-    question = question_at(entry.place)
-    prompt = _inert("".join(text.text if isinstance(text, NumberLink) else text for _, text in question.prompt))
-
-    def label(value: Value) -> str | Value:
-        return value if isinstance(question, Fill) else _inert(question.candidates[value].label)
-
-    return [
-        (prompt, number, label(value), count, "yes" if is_right(question, value) else "no")
-        for number, counts in enumerate(entry.counts, start=1)
-        for value, count in counts
-    ]
-
-
-def is_right(question: Pick | Choose | Fill, value: Value) -> bool:
-    """Whether an answer counts as right."""
-    if isinstance(question, Fill):
-        return abs(value - question.right) <= question.tolerance
-    return value in question.right
-
-
-def _inert(text: str) -> str:
-    return f"'{text}" if text.startswith(_ACTIVE) else text
-
 
 COMMENT_SECONDS = 15.0
 SPEAKER_SECONDS = 0.2  # least time between two events of the speaker's stream: each answer makes one
@@ -83,7 +43,7 @@ async def stream(live: LiveRoom, seat: str, known: str, known_log: str = "") -> 
     live.streams[seat] += 1
     live.notify(speaker_alone=True)
     try:
-        yield b"retry: 500\nevent: own\ndata: " + to_json(OwnNow(answer=_own_answer(live.room, seat))) + b"\n\n"
+        yield b"retry: 500\nevent: own\ndata: " + to_json(_own_now(live.room, seat)) + b"\n\n"
         while True:
             if log:
                 if log is not live.log:  # rebuilt by all processes together
@@ -112,10 +72,17 @@ async def stream(live: LiveRoom, seat: str, known: str, known_log: str = "") -> 
         live.notify(speaker_alone=True)
 
 
+def _own_now(room: Room, seat: str) -> OwnNow:
+    wondered = room.wondered.get(seat)
+    votes = [each.id for each in room.shown_questions if seat in each.votes]
+    return OwnNow(answer=_own_answer(room, seat), wondered=wondered.text if wondered else "", votes=votes)
+
+
 def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
     question = room.question
     value = question.rounds[-1].get(seat) if question else None
-    return None if value is None else OwnAnswer(number=room.number, round=len(question.rounds), value=value, sure=0)
+    sure = question.sure[-1].get(seat, 0) if question else 0
+    return None if value is None else OwnAnswer(number=room.number, round=len(question.rounds), value=value, sure=sure)
 
 
 Respond = Callable[[Request], Awaitable[Response]]
@@ -176,7 +143,7 @@ async def _message(request: Request) -> Response:
         live.notify(speaker_alone=True)
     else:
         count_message(request, room_code)
-        await ROOMS.do(live, structs.replace(message, time=time.time()))
+        await ROOMS.do(live, structs.replace(_cleaned(message), time=time.time()))
     return json_response(b"{}")
 
 
@@ -192,6 +159,15 @@ async def _reopen(request: Request) -> Response:
     return json_response(to_json(Seat(code=live.room.code, seat=message.seat, host=host_name(hash_of(key)))))
 
 
+def _cleaned(message: requests.Followers) -> requests.Followers:
+    match message:
+        case commands.Answer(value=str(text)):
+            return structs.replace(message, value=one_line(text))
+        case commands.Wonder(text=text):
+            return structs.replace(message, text=one_line(text))
+    return message
+
+
 async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
     now = time.time()
     live.speaker = now
@@ -204,8 +180,8 @@ async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
             code = new_code()
             await ROOMS.do(live, commands.OfferDevice(time=now, code=code))
             return json_response(to_json(Offer(code=code)))
-        case requests.Counts():
-            text = await _in_lane(live, table, live.room)
+        case requests.Counts(by=by):
+            text = await _in_lane(live, seats_table if by == "seat" else counts_table, live.room)
             return Response(text, media_type="text/csv", headers=NO_STORE)
         case commands.Command():
             await ROOMS.do(live, structs.replace(message, time=now))
@@ -246,7 +222,7 @@ async def _now(request: Request) -> Response:
     live.polled[seat] = time.time()
     (live.around.add if request.query_params.get("around") == "1" else live.around.discard)(seat)
     state = Json(live.event(seat in live.room.speakers)[1])
-    return json_response(to_json({"own": OwnNow(answer=_own_answer(live.room, seat)), "now": state}))
+    return json_response(to_json({"own": _own_now(live.room, seat), "now": state}))
 
 
 async def _events(request: Request) -> Response:

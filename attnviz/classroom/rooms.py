@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from msgspec import structs
+
 from attnviz.classroom.codes import hash_of, host_name, is_one_of, new_code, new_secret
-from attnviz.classroom.commands import Again, AnyCommand, End, Make, Move, Open
+from attnviz.classroom.commands import Again, AllowQuestions, AnyCommand, End, Make, Move, Open, ShowTexts, Wait
 from attnviz.classroom.room import SECONDS, Room, RoomError
 from attnviz.classroom.room_log import RoomLog
-from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round, Seat
+from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round, Seat, Wondered, Written
 from attnviz.scene.document.encoding import to_json
 
 MAX_ROOMS = 50
@@ -22,7 +25,10 @@ ASLEEP_SECONDS = 25.0  # after this long without a heartbeat the speaker counts 
 SWEEP_SECONDS = 5.0
 POLLED_SECONDS = 8.0  # after this long a follower without a stream counts as gone; they ask every 2 s
 BUSY = "The room is being opened. Trying again in a moment."
-FOR_ALL = (Move, Open, Again, End)  # commands that wake everybody's stream; the others wake the speaker's only
+# Commands that wake everybody's stream; the others wake the speaker's only. New votes are sent to all with the sweep.
+FOR_ALL = (Move, Open, Again, End, Wait, AllowQuestions, ShowTexts)
+MAX_TEXTS = 300  # texts of a kind that the speaker is sent, the newest or those with most votes
+MAX_SHOWN = 30  # questions that followers are sent
 
 
 @dataclass
@@ -90,15 +96,18 @@ class LiveRoom:
         return True
 
     def event(self, is_speaker: bool) -> tuple[str, bytes]:
-        """The id and JSON of the class's state; equal states have equal ids."""
+        """The id and JSON of the class's state; equal states have equal ids, whatever is left of a time to talk."""
         if is_speaker not in self._events:
-            text = to_json(self._now(is_speaker))
-            self._events[is_speaker] = hash_of(text.decode())[:12], text
+            state, until = self._now(is_speaker), self.room.talks_until
+            text = to_json(state)
+            identity = to_json(structs.replace(state, talk_seconds=round(1000 * until) if state.talk_seconds else 0))
+            self._events[is_speaker] = hash_of(identity.decode())[:12], text
         return self._events[is_speaker]
 
     def _now(self, is_speaker: bool) -> ClassNow:
         room, now = self.room, time.time()
         place, question = room.place, room.question
+        counted = question is not None and not question.place.takes.is_text
         state = ClassNow(
             number=room.number,
             at=place.at if place else "",
@@ -108,8 +117,8 @@ class LiveRoom:
             is_own=bool(place and place.is_own),
             is_shown=room.is_shown,
             round=Round(number=len(question.rounds), is_open=question.is_open) if question else None,
-            talk_seconds=0,
-            wonders=None,
+            talk_seconds=max(0, math.ceil(room.talks_until - now)),
+            wonders=self._wonders() if room.takes_questions else None,
             has_ended=room.is_over(now),
             waits=now - max(self.speaker, self.others.speaker) > ASLEEP_SECONDS,
             is_apart=self.is_apart,
@@ -119,15 +128,28 @@ class LiveRoom:
                 here=self.presence.here + self.others.here,
                 around=self.presence.around + self.others.around,
                 answered=len(question.rounds[-1]) if question else 0,
-                counts=question.counts if question else [],
-                sure=[],
-                moves=[],
-                texts=[],
-                wondered=[],
+                counts=question.counts if counted else [],
+                sure=question.sure_counts if counted else [],
+                moves=question.moves if counted else [],
+                texts=self._texts() if question and question.place.takes.is_text else [],
+                wondered=[
+                    Written(id=each.id, text=each.text, is_shown=each.id in room.shown_texts, votes=len(each.votes))
+                    for each in room.listeners_questions[:MAX_TEXTS]
+                ],
                 pointed=[Pointed(at=each.at, cell=cell, count=n) for each, cell, n in room.counts_of_points()],
                 pressed=room.pressed,
             )
         return state
+
+    def _wonders(self) -> list[Wondered]:
+        shown = self.room.shown_questions[:MAX_SHOWN]
+        return [Wondered(id=each.id, text=each.text, votes=len(each.votes)) for each in shown]
+
+    def _texts(self) -> list[Written]:
+        question, shown = self.room.question, self.room.shown_texts
+        newest = sorted((id_, seat) for seat, id_ in question.ids.items())[-MAX_TEXTS:]
+        answers = question.rounds[-1]
+        return [Written(id=id_, text=answers[seat], is_shown=id_ in shown, votes=0) for id_, seat in newest]
 
 
 class Rooms:

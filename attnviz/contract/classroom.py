@@ -94,9 +94,11 @@ class OwnAnswer(Sent):
 
 
 class OwnNow(Sent):
-    """A seat's answer after a reload; null if it has given none."""
+    """What a seat has said, after a reload."""
 
-    answer: OwnAnswer | None
+    answer: OwnAnswer | None  # null if it has given none
+    wondered: str  # what it asks the speaker; empty if nothing
+    votes: list[Place]  # the questions that it wants to be answered
 
 
 class Seat(Sent):

@@ -5,23 +5,26 @@ import json
 import math
 import random
 import re
+import unicodedata
 from urllib.parse import parse_qsl
 
 import msgspec
 import pytest
 from documents import fitted_at
-from hypothesis import settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, multiple, rule
 
 from attnviz.classroom import commands, http, room_entry
 from attnviz.classroom import room as room_module
+from attnviz.classroom.answer_tables import is_right
 from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code, new_seat, seat_age
 from attnviz.classroom.commands import Place, Takes, read, to_json
 from attnviz.classroom.http import TokenBuckets, network_of
 from attnviz.classroom.questions import moment_at, place_in
 from attnviz.classroom.room import ANSWER_SECONDS, OFFER_SECONDS, SECONDS, Room, RoomError
-from attnviz.classroom.room_routes import is_right
+from attnviz.classroom.rooms import LiveRoom
+from attnviz.classroom.written import is_text, one_line
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Fill
 from attnviz.lessons.talk import TalkMoment
@@ -35,10 +38,13 @@ PLACES = [
     Place("", is_own=True),
     Place("model=who-is-it&step=scores", takes=Takes(n_choices=2), moment='{"at": "a"}'),
     Place("model=who-is-it&step=scores", moment='{"at": "b"}'),
+    Place("model=who-is-it&step=scores", takes=Takes(is_text=True), moment='{"at": "c"}'),
 ]
 HOG = "192.0.2.7"
 MAKE = commands.Make(time=0.0, code="KTQWRM", key=hash_of("key"), link=hash_of("link"), seat="speaker")
-VALUES = st.one_of(st.integers(-2, 5), st.floats(), st.sampled_from([0, 1, 0.5, True]))
+TEXTS = ["the cat", "a", "n" * 140, "कि"]
+NO_TEXTS = ["", " ", " a", "a\n", "two  spaces", "n" * 141, "b\u202ea", "\u2066a\u2069", "\0", "e\u0301", "\u200d"]
+VALUES = st.one_of(st.integers(-2, 5), st.floats(), st.sampled_from([0, 1, 0.5, True, *TEXTS, *NO_TEXTS]))
 
 
 class Class(RuleBasedStateMachine):
@@ -50,7 +56,9 @@ class Class(RuleBasedStateMachine):
         super().__init__()
         self.room, self.log, self.now = Room.made(MAKE), [to_json(MAKE)], ANSWER_SECONDS  # as any clock is past it
         self.place, self.n_moves, self.shown = None, 0, False
-        self.said, self.rounds, self.open, self.last = {}, {}, {}, {}
+        self.said, self.sure, self.rounds, self.open, self.last = {}, {}, {}, {}, {}
+        self.takes_questions, self.until, self.shown_texts = False, -math.inf, set()
+        self.asked = {}  # of each listener: what, when, and who wants an answer
 
     def do(self, kind, **parts):
         """Whether a command was done; what was refused has changed nothing."""
@@ -63,6 +71,12 @@ class Class(RuleBasedStateMachine):
             return False
         self.log.append(to_json(command))
         return True
+
+    @initialize(target=seats, place=st.sampled_from([*PLACES, *7 * PLACES[-1:]]))
+    def begin(self, place):
+        self.move(place, False)
+        self.allow_questions(True)
+        return multiple(self.join(), self.join())
 
     @rule(target=seats)
     def join(self):
@@ -84,6 +98,8 @@ class Class(RuleBasedStateMachine):
     @rule(place=st.sampled_from(PLACES), is_shown=st.booleans())
     def move(self, place, is_shown):
         assert self.do(commands.Move, place=place, is_shown=is_shown)
+        if place != self.place or is_shown:
+            self.until = -math.inf
         self.n_moves += place != self.place
         self.place, self.shown = place, is_shown
         if place.takes:
@@ -102,27 +118,96 @@ class Class(RuleBasedStateMachine):
         may = self.asks() and not self.shown and self.rounds[self.place] == 1
         assert self.do(commands.Again) == may
         if may:
-            self.rounds[self.place], self.open[self.place] = 2, True
+            self.rounds[self.place], self.open[self.place], self.until = 2, True, -math.inf
 
-    @rule(seat=seats, value=VALUES, late=st.booleans())
-    def answer(self, seat, value, late):
+    @rule(seconds=st.sampled_from([0, 60, 90, 120]))
+    def talk_to_your_neighbour(self, seconds):
+        may = self.asks() and not (self.shown and seconds)
+        assert self.do(commands.Wait, seconds=seconds) == may
+        if may:
+            self.open[self.place], self.until = False, self.now + seconds if seconds else -math.inf
+
+    @rule(is_on=st.booleans())
+    def allow_questions(self, is_on):
+        assert self.do(commands.AllowQuestions, is_on=is_on)
+        self.takes_questions = is_on
+
+    @rule(seat=seats, text=st.sampled_from([*TEXTS, *NO_TEXTS]), late=st.booleans())
+    def wonder(self, seat, text, late):
+        self.now += 10 * late
+        before, when, _ = self.asked.get(seat, (None, -math.inf, None))
+        is_early = self.now - when < 10 and text not in ("", before)
+        may = self.takes_questions and text in (*TEXTS, "") and not is_early
+        assert self.do(commands.Wonder, seat=seat, text=text) == may
+        if may and text != before:
+            self.asked[seat] = text, self.now, set()
+            self.shown_texts.discard(seat)
+
+    @rule(seat=seats, was=st.sampled_from(TEXTS), now=st.sampled_from(TEXTS), late=st.booleans())
+    def change_a_shown_text(self, seat, was, now, late):
+        self.wonder(seat, was, True)
+        if self.asks() and self.place.takes.is_text:
+            self.answer(seat, was, True, 3)
+        self.show_the_texts_of_one(seat, True)
+        self.wonder(seat, now, late)
+        if self.asks() and self.place.takes.is_text:
+            self.answer(seat, now, late, 0)
+
+    @rule(seat=seats, of=seats, is_on=st.booleans())
+    def vote(self, seat, of, is_on):
+        may = self.takes_questions and of in self.shown_texts
+        id_ = self.room.wondered[of].id if of in self.asked else 0
+        assert self.do(commands.Vote, seat=seat, id=id_, is_on=is_on) == may
+        if may:
+            (self.asked[of][2].add if is_on else self.asked[of][2].discard)(seat)
+
+    @rule(seat=seats, is_shown=st.booleans())
+    def show_the_texts_of_one(self, seat, is_shown):
+        answer, ids = self.here(seat), []
+        if seat in self.asked:
+            ids.append(self.room.wondered[seat].id)
+            self.change_shown(seat, is_shown and self.asked[seat][0])
+        if answer in self.said and self.place.takes.is_text:
+            ids.append(self.room.question.ids[seat])
+            self.change_shown(answer, is_shown)
+        assert self.do(commands.ShowTexts, ids=[*ids, self.room.n_texts + 1], is_shown=is_shown)
+
+    @rule(is_shown=st.booleans())
+    def show_all_answers_or_hide_everything(self, is_shown):
+        assert self.do(commands.ShowTexts, is_shown=is_shown)
+        if not is_shown:
+            self.shown_texts.clear()
+        elif self.asks() and self.place.takes.is_text:
+            self.shown_texts |= {each for each in self.said if each[:2] == self.here("")[:2]}
+
+    @rule(seat=seats, value=VALUES, late=st.booleans(), sure=st.integers(0, 3))
+    def answer(self, seat, value, late, sure):
         if late:
             self.now += ANSWER_SECONDS
         asked = {"number": self.n_moves, "round": self.rounds.get(self.place, 1)}
         is_early = self.now - self.last.get(seat, -math.inf) < ANSWER_SECONDS
-        is_same = self.asks() and self.said.get((self.place, asked["round"], seat)) == value
+        here, asked["sure"] = self.here(seat), sure
+        is_same = self.asks() and (self.said.get(here), self.sure.get(here, 0)) == (value, sure)
         may = self.asks() and self.open[self.place] and self.fits(value) and (is_same or not is_early)
         done = self.do(commands.Answer, seat=seat, value=value, **asked)
         assert done == may
         if done:
             assert self.do(commands.Answer, seat=seat, value=value, **asked), "what is sent twice counts once"
-            self.said[self.place, asked["round"], seat] = value
+            if self.said.get(here) != value:
+                self.shown_texts.discard(here)
+            self.said[here], self.sure[here] = value, sure
             self.last[seat] = self.now
 
     @rule(seat=seats, number=st.integers(0, 3), nth=st.integers(1, 3))
     def answer_what_is_over(self, seat, number, nth):
         if not self.asks() or (number, nth) != (self.n_moves, self.rounds[self.place]):
             assert not self.do(commands.Answer, seat=seat, value=0, number=number, round=nth)
+
+    @rule(seat=seats, nth=st.integers(0, 2), sure=st.integers(0, 3))
+    def answer_what_is_asked(self, seat, nth, sure):
+        if self.asks():
+            takes = self.place.takes
+            self.answer(seat, TEXTS[nth] if takes.is_text else nth % 2, True, sure)
 
     @rule(value=VALUES)
     def answer_without_a_seat(self, value):
@@ -168,11 +253,53 @@ class Class(RuleBasedStateMachine):
             for counts, answers in zip(question.counts, question.rounds, strict=True):
                 assert sum(n for _, n in counts) == len(answers)
 
+    @invariant()
+    def sure_and_moves_are_those_of_a_slow_loop(self):
+        for place, question in self.room.questions.items():
+            for nth, found in enumerate(question.sure_counts, start=1):
+                in_round = [each for each in self.said if each[:2] == (place, nth)]
+                pairs = [(self.said[each], self.sure[each]) for each in in_round if self.sure[each]]
+                assert found == [(*pair, pairs.count(pair)) for pair in sorted({*pairs})]
+            first, second = ({each[2]: self.said[each] for each in self.said if each[:2] == (place, n)} for n in (1, 2))
+            moved = [(first[seat], second[seat]) for seat in first if seat in second]
+            assert question.moves == [(*pair, moved.count(pair)) for pair in sorted({*moved})]
+
+    @invariant()
+    def a_text_is_shown_where_the_speaker_shows_it_and_nowhere_else(self):
+        live, is_text = LiveRoom(self.room), self.asks() and self.place.takes.is_text
+        follower, speaker = (json.loads(live.event(is_speaker)[1]) for is_speaker in (False, True))
+        answers = [(self.said[each], each in self.shown_texts) for each in self.said if each[:2] == self.here("")[:2]]
+        assert sorted((each["text"], each["isShown"]) for each in speaker["audience"]["texts"]) == sorted(
+            answers if is_text else []
+        )
+        questions = [(text, len(votes), seat in self.shown_texts) for seat, (text, _, votes) in self.asked.items()]
+        wondered = [(each["text"], each["votes"], each["isShown"]) for each in speaker["audience"]["wondered"]]
+        assert sorted(wondered) == sorted(each for each in questions if each[0])
+        assert [each[1] for each in wondered] == sorted((each[1] for each in wondered), reverse=True)
+        shown = [each[:2] for each in wondered if each[2]]
+        wonders = follower.pop("wonders")
+        assert (wonders is not None) == self.takes_questions
+        assert [(each["text"], each["votes"]) for each in wonders or []] == (shown if self.takes_questions else [])
+        written = {text for text in TEXTS if len(text) > 1}
+        assert not [text for text in written if text in json.dumps(follower, ensure_ascii=False)]
+
+    @invariant()
+    def the_time_to_talk_is_what_is_left(self):
+        assert self.room.talks_until == max(self.until, 0.0)
+
+    def here(self, seat):
+        return self.place, self.rounds.get(self.place, 1), seat
+
+    def change_shown(self, text, is_shown):
+        (self.shown_texts.add if is_shown else self.shown_texts.discard)(text)
+
     def asks(self):
         return self.place is not None and self.place.takes is not None
 
     def fits(self, value):
         takes = self.place.takes
+        if takes.is_text or isinstance(value, str):
+            return takes.is_text and value in TEXTS
         if isinstance(value, bool):
             return False
         if takes.n_choices:
@@ -180,7 +307,7 @@ class Class(RuleBasedStateMachine):
         return math.isfinite(value) and ((0 <= value <= 1) if takes.is_share else abs(value) <= 1e12)
 
 
-Class.TestCase.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+Class.TestCase.settings = settings(max_examples=150, stateful_step_count=30, deadline=None)
 TestClass = Class.TestCase
 
 
@@ -191,7 +318,8 @@ def room():
 ANSWERS = [
     (Takes(n_choices=3), [0, 2], [3, -1, True, 1.0]),
     (Takes(is_share=True), [0, 1, 0.5], [1.01, -0.01, True, math.nan]),
-    (Takes(), [-1e12, 1e12, 3], [1.01e12, math.inf, math.nan, True]),
+    (Takes(), [-1e12, 1e12, 3], [1.01e12, math.inf, math.nan, True, "3"]),
+    (Takes(is_text=True), TEXTS, [*NO_TEXTS, 3, 0.5, True]),
 ]
 
 
@@ -463,3 +591,25 @@ def test_a_number_counts_as_right_as_far_off_as_its_question_says_and_no_further
     for sign in (-1, 1):
         assert is_right(question, 2.0 + sign * tolerance * (1 - 1e-9))
         assert not is_right(question, 2.0 + sign * (tolerance * (1 + 1e-9) + 1e-9))
+
+
+@given(st.text())
+def test_a_cleaned_text_is_one_line_of_visible_characters_and_stays_as_it_is(text):
+    cleaned = one_line(text)
+    assert one_line(cleaned) == cleaned
+    assert is_text(cleaned) == (0 < len(cleaned) <= 140)
+    assert not [
+        each for each in cleaned if unicodedata.category(each) in ("Cc", "Cf", "Cs") and each not in "\u200c\u200d"
+    ]
+    assert cleaned == unicodedata.normalize("NFC", cleaned)
+
+
+def test_what_people_said_is_gone_with_the_room():
+    own = room()
+    own.apply(commands.Join(time=0.0, seat="a"))
+    own.apply(commands.Move(time=1.0, place=PLACES[-1]))
+    own.apply(commands.AllowQuestions(time=1.0, is_on=True))
+    own.apply(commands.Answer(time=2.0, seat="a", number=1, round=1, value="hostile words"))
+    own.apply(commands.Wonder(time=3.0, seat="a", text="hostile words"))
+    own.apply(commands.End(time=4.0))
+    assert "hostile" not in repr(own)

@@ -182,7 +182,7 @@ async def test_a_class_follows_answers_and_is_sent_what_it_may_know():
     code, key = made["code"], made["key"]
     assert (await data(code, key, do="move", at=LESSON))["number"] == 1
     (_, _, own), (_, _, now) = await listen(code, seat, 2)
-    assert own == {"answer": None}
+    assert own == {"answer": None, "wondered": "", "votes": []}
     assert (now["at"], now["isShown"]) == ("lesson=who-is-it&moment=1", False), "present is the speaker's alone"
     assert now["round"] == {"number": 1, "isOpen": True}
     assert "audience" not in now, "counts are the speaker's"
@@ -199,7 +199,7 @@ async def test_a_class_follows_answers_and_is_sent_what_it_may_know():
     late = await vote(made, seat, 5)
     assert (late.status, late.text) == (400, "No more answers are taken.")
     lines = (await post(code, key, do="counts")).text.splitlines()
-    assert lines[1].endswith(",1,cross,1,no")
+    assert lines[1].endswith(",1,cross,,1,,no")
     assert await statuses(post(code, key, do="end"), post(code, do="join")) == [200, 404]
 
 
@@ -246,13 +246,13 @@ async def test_a_class_that_is_asked_again_answers_anew_and_keeps_its_first_answ
     assert await statuses(vote(made, late, 1, in_round=2), vote(made, second, 1)) == [200, 400]
     seen = await audience(made)
     assert (seen["answered"], seen["counts"]) == (1, [[[1, 1], [4, 2]], [[1, 1]]])
-    assert await own_answer(made, late) == {"number": 1, "round": 2, "value": 1}
+    assert await own_answer(made, late) == {"number": 1, "round": 2, "value": 1, "sure": 0}
     assert (await post(code, key, do="again")).status == 400, "twice"
     lines = list(csv.reader((await post(code, key, do="counts")).text.splitlines()))[1:]
     assert [line[1:] for line in lines] == [
-        ["1", "animal", "1", "yes"],
-        ["1", "cross", "2", "no"],
-        ["2", "animal", "1", "yes"],
+        ["1", "animal", "", "1", "", "yes"],
+        ["1", "cross", "", "2", "", "no"],
+        ["2", "animal", "", "1", "", "yes"],
     ]
 
 
@@ -293,20 +293,22 @@ async def test_the_counts_have_each_answers_people_and_whether_it_is_right_and_n
         for seat, value in zip(await joins(made["code"], 4), values, strict=True):
             assert (await vote(made, seat, value, number)).status == 200
     head, *lines = csv.reader((await post(made["code"], made["key"], do="counts")).text.splitlines())
-    assert head == ["question", "round", "answer", "count", "right"]
+    assert head == ["question", "round", "answer", "answer (%)", "count", "sure", "right"]
     words, weights = lines[:3], lines[3:]
     assert [line[2:] for line in words] == [
-        [f"'{label}", str(n), "yes" if row[place] == max(row) else "no"]
+        [f"'{label}", "", str(n), "", "yes" if row[place] == max(row) else "no"]
         for (place, n), label in zip(answers["word"], "=@+", strict=True)
     ]
-    assert [(float(line[2]), line[3], line[4]) for line in weights] == [
-        (value, str(n), right) for (value, n), right in zip(answers["share"], ("yes", "yes", "no"), strict=True)
+    assert [(line[2], float(line[3]), line[4], line[6]) for line in weights] == [
+        ("", pytest.approx(100 * value), str(n), right)
+        for (value, n), right in zip(answers["share"], ("yes", "yes", "no"), strict=True)
     ]
     assert not [text for line in lines for text in (line[0], line[2]) if text.startswith(("=", "+", "-", "@"))]
 
 
 SPEAKERS = [
     *({"do": "move", "at": LESSON}, {"do": "press", "by": 1}, {"do": "open", "isOpen": False}, {"do": "again"}),
+    *({"do": "wait", "seconds": 60}, {"do": "allow", "isOn": True}, {"do": "texts", "isShown": True}),
     *({"do": each} for each in ("here", "hand", "counts", "end")),
 ]
 
@@ -393,7 +395,7 @@ async def test_a_stream_sends_what_happens_in_order_once_and_answers_to_the_spea
         *((3, "3", False, False), (3, "3", True, False), (3, "3", True, True)),  # closed, shown, ended
     ]
     assert [each["number"] for each in speaker] == sorted(each["number"] for each in speaker)
-    assert speaker[-1]["audience"]["counts"] == [[[0.5, 1]]]
+    assert [each["audience"]["counts"] for each in speaker[-2:]] == [[[[0.5, 1]]], []], "gone with the room"
 
 
 @in_loop
@@ -437,7 +439,7 @@ async def test_a_moment_of_the_speakers_own_talk_is_followed_without_their_notes
     assert await statuses(*(post(code, own, do="press", by=by) for own, by in presses)) == [200, 200, 403, 400]
     assert (await audience(made))["pressed"] == 2, "the speaker's devices turn it, one press at a time"
     lines = (await post(code, key, do="counts")).text.splitlines()
-    assert lines[1].endswith(",1,0.5,1,no")
+    assert lines[1].endswith(",1,,50.0,1,,no")
 
 
 WRONG_MOMENTS = [

@@ -82,9 +82,11 @@ export interface ClassNow {
   audience?: Audience;
 }
 
-/** A seat's answer after a reload; null if it has given none. */
+/** What a seat has said, after a reload. */
 export interface OwnNow {
   answer: OwnAnswer | null;
+  wondered: string;
+  votes: Array<number>;
 }
 
 /** A seat in a class. */
