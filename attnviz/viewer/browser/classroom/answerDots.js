@@ -1,24 +1,74 @@
 // The answers of a class as dots: above the options, or placed on the numbers that they name.
 import { afterFrame, h, memoLast } from "../dom/element.js";
-import { answerText } from "../lesson/question.js";
+import { drawShownTexts } from "../lesson/classTexts.js";
+import { hasRight } from "../lesson/question.js";
+import { groupAnswers } from "./answerGroups.js";
+import { drawMoves } from "./answerMoves.js";
 import { percent } from "../model/numeral.js";
 
 const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer
 const IN_A_ROW = 6;
 
-// `counts` are as in Audience of generated/contract.d.ts; without a `title` the question is named elsewhere.
+const NOTHING_MORE = {
+  sure: /** @type {any[]} */ ([]),
+  moves: /** @type {any[]} */ ([]),
+  texts: /** @type {any[]} */ ([]),
+};
+
+// Whether a class has answered with more than dots over a picture can say: in words, with how sure it is, or twice.
+export const needsBoard = ({ kind }, { sure, moves }) =>
+  kind === "write" || moves.length > 0 || sure.some(round => round.length);
+
+// `counts` are as in Audience of generated/contract.d.ts, and so is what `more` there is; without a `title` the question is named elsewhere.
 export function makeAnswerBoard() {
   const box = h("section", { class: "class-board", "aria-label": "The answers of the class" });
-  const draw = memoLast(([, counts, isShown, title], question) => {
+  const draw = memoLast(([, counts, isShown, title, { sure, moves, texts }], question) => {
     const drawDots = question.kind !== "fill" ? drawCandidates : question.isShare ? drawSlider : drawNumbers,
-      heading = title ? [h("h2", {}, title)] : [];
-    box.replaceChildren(...heading, drawDots(question, counts, isShown));
+      heading = title ? [h("h2", {}, title)] : [],
+      answers =
+        question.kind === "write"
+          ? drawShownTexts(texts)
+          : moves.length
+            ? drawMoves(question, { moves, counts }, isShown)
+            : drawDots(question, counts, isShown);
+    box.replaceChildren(...heading, answers, ...drawSure(question, sure.at(-1) ?? [], isShown));
   });
   return {
     element: box,
-    update: (question, counts, isShown, title = "") => draw([question.prompt, counts, isShown, title], question),
+    update(question, counts, isShown, title = "", { sure, moves, texts } = NOTHING_MORE) {
+      draw([question.prompt, counts, isShown, title, { sure, moves, texts }], question);
+    },
   };
+}
+
+const SURE = ["", "Guessed", "Fairly sure", "Very sure"]; // as a phone asks for it
+
+// How sure those were who answered, as in Audience.sure of the last round: once isShown, how many of them were right.
+function drawSure(question, sure, isShown) {
+  if (!sure.length) return [];
+  const isJudged = isShown && hasRight(question),
+    isRight = value =>
+      question.kind === "fill"
+        ? Math.abs(value - question.right) <= question.tolerance
+        : question.right.includes(value),
+    counts = SURE.map((_, how) => countSure(sure, how, isRight)),
+    most = Math.max(...counts.map(({ all }) => all));
+  const lines = counts.flatMap(({ all, right }, how) => {
+    if (!how) return [];
+    const bar = h("span", { class: "bar", ariaHidden: "true" }, isJudged && h("i")),
+      text = isJudged ? `${right} of ${all} right` : String(all);
+    bar.style.setProperty("--all", String(all / most));
+    bar.style.setProperty("--right", String(all ? right / all : 0));
+    return [h("li", {}, h("span", { class: "how" }, SURE[how]), bar, h("span", { class: "count" }, text))];
+  });
+  return [h("ul", { class: "class-sure", "aria-label": "How sure they were" }, lines.reverse())];
+}
+
+function countSure(sure, how, isRight) {
+  const those = sure.filter(each => each[1] === how),
+    sum = all => all.reduce((total, [, , count]) => total + count, 0);
+  return { all: sum(those), right: sum(those.filter(([value]) => isRight(value))) };
 }
 
 function drawCandidates({ candidates, right, isCode }, counts, isShown) {
@@ -70,20 +120,17 @@ function binsOf(round) {
   return bins;
 }
 
-function drawNumbers({ right, text, tolerance }, counts, isShown) {
-  const rounds = counts.map(round => new Map(round)),
-    isRight = value => Math.abs(value - right) <= tolerance,
-    values = [...new Set(rounds.flatMap(round => [...round.keys()]))];
-  if (isShown && !values.some(isRight)) values.push(right);
-  values.sort((one, other) => one - other);
-  const labelOf = value => (isShown && isRight(value) ? text : answerText({ isShare: false, unit: "" }, value));
-  const question = {
-    candidates: values.map(value => ({ label: labelOf(value) })),
-    right: [...values.keys()].filter(index => isRight(values[index])),
-    isCode: false,
-  };
-  const byIndex = rounds.map(round => values.map((value, index) => [index, round.get(value) ?? 0]));
-  return drawCandidates(question, byIndex, isShown);
+function drawNumbers(question, counts, isShown) {
+  const { right } = question,
+    values = counts.flatMap(round => round.map(([value]) => value)),
+    { groups, groupOf } = groupAnswers(question, isShown && right !== null ? [...values, right] : values, isShown);
+  const byGroup = counts.map(round => {
+    const sums = groups.map(() => 0);
+    for (const [value, count] of round) sums[groupOf(value)] += count;
+    return sums.map((count, index) => [index, count]);
+  });
+  const marked = [...groups.keys()].filter(index => groups[index].isRight);
+  return drawCandidates({ candidates: groups, right: marked, isCode: false }, byGroup, isShown);
 }
 
 // The dots of the rounds side by side, the first paler. `most` is the height of the highest stack.

@@ -130,7 +130,8 @@ export function makeSpeaker(line, storeOf) {
     openAnswers: isOpen => command({ do: "open", isOpen }),
     again: () => command({ do: "again" }),
     handOver: () => command({ do: "hand" }),
-    counts: () => command({ do: "counts" }),
+    counts: (by = "answer") => command({ do: "counts", by }),
+    command,
     async end() {
       await post({ do: "end" });
       forget(""); // the speaker who ended the class gets no 'class ended' notice, not even through the stream

@@ -4,10 +4,13 @@ import { button, h, rovingFocus, setTabStop, table, write } from "../dom/element
 import { typesetInPieces } from "../dom/runs.js";
 import { NO_NUMBER, answerOfGaps, makeGaps, verdictOnGaps } from "./gaps.js";
 import { INERT } from "./sentence.js";
+import { NO_DRAFT, makeTextField } from "./textField.js";
 
 // The verdict as paragraphs of runs. `answer` is a candidate's index, a number, or the first number in each gap; null without an answer.
 export function verdictOn(question, answer, after = []) {
   if (question.kind === "gaps") return verdictOnGaps(question, answer, after);
+  if (!hasRight(question))
+    return { isRight: null, sentences: [saidBy(question, answer), after].filter(each => each.length) };
   const judged = question.kind === "fill" ? judgeNumber(question, answer) : judgeCandidate(question, answer),
     { isRight, answered, right, feedback } = judged,
     isWrong = isRight === false;
@@ -16,6 +19,22 @@ export function verdictOn(question, answer, after = []) {
   const why = isWrong || !after.length ? feedback : [],
     first = isWrong ? [["", "You said "], answered, ["", ". "], ...truth] : truth;
   return { isRight, sentences: [first, why, after].filter(runs => runs.length) };
+}
+
+// Whether a question has a right answer, unlike one that asks for an opinion or for words.
+/** @param {{ kind: string, right?: number[] | number | null }} question */
+export const hasRight = ({ kind, right = null }) =>
+  kind === "gaps" || (Array.isArray(right) ? right.length > 0 : right !== null);
+
+const saidBy = (question, answer) =>
+  answer === null ? [] : [["", "You said "], answerRun(question, answer), ["", question.kind === "write" ? "" : "."]];
+
+// An answer as one reads it: the label of a candidate, a number with its unit, or a text.
+/** @returns {[string, string]} */
+export function answerRun(question, answer) {
+  if (question.kind === "write") return ["", `“${answer}”`];
+  if (question.kind === "fill") return ["strong", answerText(question, answer)];
+  return [question.isCode ? "code" : "strong", question.candidates[answer].label];
 }
 
 // Whether an answer is right within the tolerance but written differently.
@@ -100,12 +119,11 @@ function makeChoices({ candidates, right, isCode = false }, answer) {
 }
 
 const HALF = 50; // per cent: the slider's initial position
-const makeFill = (question, answer, verb) =>
-  question.isShare ? makeSlider(question, answer, verb) : makeBox(question, answer, verb);
+const makeFill = (question, ...more) => (question.isShare ? makeSlider : makeBox)(question, ...more);
 
-function makeSlider({ right, text }, answer, verb) {
+function makeSlider({ right, text }, answer, verb, _numbers, draft) {
   const label = "Your share, in per cent",
-    props = { type: "range", min: "0", max: "100", step: "1", value: String(HALF), "aria-label": label },
+    props = { type: "range", min: "0", max: "100", step: "1", value: draft.text || String(HALF), "aria-label": label },
     input = h("input", props),
     yours = h("output", { class: "own" }),
     truth = h("span", { class: "right" }, text),
@@ -117,7 +135,10 @@ function makeSlider({ right, text }, answer, verb) {
     input.setAttribute("aria-valuetext", `${input.value} %`);
     box.style.setProperty("--own", String(Number(input.value) / 100));
   };
-  input.oninput = draw;
+  input.oninput = () => {
+    draft.keep(input.value);
+    draw();
+  };
   input.onkeydown = event => {
     if (event.key !== "Enter") return;
     event.preventDefault(); // the Next button gets the focus and must not be pressed by the same key
@@ -138,7 +159,7 @@ function makeSlider({ right, text }, answer, verb) {
   };
 }
 
-function makeBox({ right, unit = "" }, answer, verb) {
+function makeBox({ right, unit = "" }, answer, verb, _numbers, draft) {
   const label = unit ? `Your number, ${unit}` : "Your number",
     props = {
       class: "typed",
@@ -153,10 +174,12 @@ function makeBox({ right, unit = "" }, answer, verb) {
     help = h("p", { class: "help", role: "status" });
   const onsubmit = event => {
     event.preventDefault(); // no page load
-    const number = numberIn(input.value, Math.abs(right) <= 1);
+    const number = numberIn(input.value, right !== null && Math.abs(right) <= 1);
     write(help, number === null ? NO_NUMBER : "");
     if (number !== null) answer(number);
   };
+  input.value = draft.text;
+  input.oninput = () => draft.keep(input.value);
   const box = h("form", { class: "number-box", onsubmit }, input, h("span", { class: "unit" }, unit), check, help);
   return {
     element: box,
@@ -168,15 +191,29 @@ function makeBox({ right, unit = "" }, answer, verb) {
   };
 }
 
-const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill, gaps: makeGaps };
+function makeWrite(_question, answer, verb, _numbers, draft) {
+  const field = makeTextField({ label: "Your answer", verb, draft, send: answer });
+  return {
+    element: field.element,
+    update({ answer: text, isShown, isClosed = false }) {
+      if (text !== null) field.set(text);
+      field.close(isShown || isClosed);
+      field.element.classList.toggle("unanswered", isShown);
+    },
+  };
+}
+
+const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill, gaps: makeGaps, write: makeWrite };
 
 // answer(value) is called with an answer as verdictOn takes it; isShown reveals the right answer, isClosed takes no more answers. `numbers`
 // are as drawSentence takes them.
-export const makeQuestion = (question, answer, verb = "Check", numbers = INERT) =>
-  KINDS[question.kind](question, answer, verb, numbers);
+// A `draft` keeps what is typed.
+export const makeQuestion = (question, answer, verb = "Check", numbers = INERT, draft = NO_DRAFT) =>
+  KINDS[question.kind](question, answer, verb, numbers, draft);
 
 export function answerOf(question) {
   const { kind, candidates, right, text } = question;
+  if (!hasRight(question)) return "no answer is right or wrong";
   if (kind === "gaps") return answerOfGaps(question);
   return kind === "fill" ? withUnit(question, text) : right.map(index => candidates[index].label).join(" or ");
 }

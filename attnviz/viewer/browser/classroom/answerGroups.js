@@ -1,0 +1,82 @@
+// The answers of a class in few groups: a candidate each, or numbers in ranges of round width.
+import { answerText } from "../lesson/question.js";
+
+const MOST_VALUES = 8; // numbers that have a group each
+const RANGES = 6; // about, of numbers; a share has ten
+const PER_TENTH = 0.1;
+const TAIL = 0.05; // of numbers at either end that share the outermost range
+
+/** @typedef {{ label: string, isRight: boolean }} Group */
+
+// Groups of `values` in order, and groupOf(value), the index of a value's group. Right answers are marked, and apart, once isShown.
+/** @returns {{ groups: Group[], groupOf(value: number): number }} */
+export function groupAnswers(question, values, isShown) {
+  const isRight = isShown ? rightOf(question) : () => false;
+  return question.kind === "fill"
+    ? groupNumbers(question, values, isRight)
+    : groupBy(values, isRight, value => [value, question.candidates[value].label]);
+}
+
+function rightOf({ kind, right, tolerance }) {
+  if (kind !== "fill") return value => right.includes(value);
+  return value => right !== null && Math.abs(value - right) <= tolerance;
+}
+
+function groupNumbers(question, values, isRight) {
+  const { isShare, text } = question,
+    others = [...new Set(values.filter(value => !isRight(value)))].sort((one, other) => one - other),
+    rangeOf = isShare ? shareRange : others.length > MOST_VALUES ? rangesOf(others) : value => [value, value, value],
+    write = value => answerText({ isShare, unit: "" }, value);
+  return groupBy(values, isRight, value => {
+    if (isRight(value)) return [question.right, text];
+    const [low, high, edge] = rangeOf(value);
+    if (low === high) return [low, write(low)];
+    return [
+      low,
+      edge === "under"
+        ? `under ${write(high)}`
+        : edge === "over"
+          ? `${write(low)} or more`
+          : `${write(low)} to ${write(high)}`,
+    ];
+  });
+}
+
+// nameOf(value) gives where a group stands among the others, and its label.
+function groupBy(values, isRight, nameOf) {
+  const found = new Map();
+  for (const value of values) {
+    const [at, label] = nameOf(value),
+      key = isRight(value) ? `✓ ${label}` : label;
+    found.set(key, { key, at, label, isRight: isRight(value) });
+  }
+  const groups = [...found.values()].sort((one, other) => one.at - other.at || one.key.localeCompare(other.key)),
+    indices = new Map(groups.map(({ key }, index) => [key, index]));
+  return {
+    groups: groups.map(({ label, isRight: is }) => ({ label, isRight: is })),
+    groupOf: value => indices.get(`${isRight(value) ? "✓ " : ""}${nameOf(value)[1]}`) ?? -1,
+  };
+}
+
+function shareRange(value) {
+  const tenth = Math.min(Math.floor(value / PER_TENTH + 1e-9), 9);
+  return [tenth / 10, (tenth + 1) / 10, ""];
+}
+
+// Ranges of a round width, of which the first and the last hold what lies far out.
+function rangesOf(sorted) {
+  const [low, high] = [TAIL, 1 - TAIL].map(part => sorted[Math.round(part * (sorted.length - 1))]),
+    step = roundStep((high - low) / RANGES),
+    [first, last] = [Math.floor(low / step), Math.floor(high / step)];
+  return value => {
+    const nth = Math.floor(value / step);
+    if (nth < first) return [Number.NEGATIVE_INFINITY, first * step, "under"];
+    return nth > last ? [(last + 1) * step, Number.POSITIVE_INFINITY, "over"] : [nth * step, (nth + 1) * step, ""];
+  };
+}
+
+function roundStep(least) {
+  if (!(least > 0)) return 1;
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find(each => each * power >= least * (1 - 1e-12)) ?? 10);
+}

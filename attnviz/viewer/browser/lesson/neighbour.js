@@ -1,0 +1,44 @@
+// “Talk to your neighbour” between two votes: how long still, on the projector and on phones.
+import { button, h, write } from "../dom/element.js";
+
+export const TALK_SECONDS = [60, 90, 120]; // as classroom/commands.py has them
+const SAME_MS = 2500; // within which a time that comes again is the one that runs
+const TICK_MS = 500;
+
+const clockOf = seconds => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+
+// Counts down what the server says is left; update(seconds) takes 0 where nobody is asked to talk.
+export function makeNeighbourTimer(clock = Date.now) {
+  const time = h("b", { role: "timer" }),
+    box = h("p", { class: "neighbour", hidden: true }, h("span", { role: "status" }, "Talk to your neighbour"), time);
+  let ends = 0,
+    timer = 0;
+  function draw() {
+    write(time, clockOf(Math.max(0, Math.ceil((ends - clock()) / 1000))));
+  }
+  return {
+    element: box,
+    update(seconds) {
+      const at = clock() + 1000 * seconds;
+      box.hidden = seconds <= 0;
+      if (!seconds || Math.abs(at - ends) > SAME_MS) ends = at;
+      clearInterval(timer);
+      if (seconds) timer = setInterval(draw, TICK_MS);
+      draw();
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+// The buttons that begin and end it; act(command) sends a command to the room.
+export function neighbourButtons({ round, isShown, talkSeconds }, act) {
+  if (!round || isShown || round.number > 1) return [];
+  if (talkSeconds > 0) return [button("End the talking", () => act({ do: "wait", seconds: 0 }))];
+  return TALK_SECONDS.map((seconds, nth) => {
+    const begin = button(nth ? `${seconds} s` : `Talk to your neighbour: ${seconds} s`, () =>
+      act({ do: "wait", seconds }),
+    );
+    begin.setAttribute("aria-label", `Talk to your neighbour for ${seconds} seconds`);
+    return begin;
+  });
+}
