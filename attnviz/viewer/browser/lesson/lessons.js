@@ -13,8 +13,8 @@ import { plainText } from "./sentence.js";
 const LATE_MS = 300;
 const SHOWN_LAST = ".verdict:not(:empty), .worked > :not(.to-come), .worked ~ .after, .tell"; // the last of these
 
-// The page's boxes. fill() puts all of it into `root`: the elements at its top, its picture, its foot, the pages around the
-// moments, the elements over it, and a class's bar.
+// The page's boxes. fill() puts all of it into `root`: the elements at its top, its picture, the numbers below it, its foot, the pages
+// around the moments, the elements over it, and a class's bar.
 function makeLessonFrame(root) {
   const about = h("span", { class: "about" }),
     head = h("header", { class: "lesson-head" }, about),
@@ -27,10 +27,10 @@ function makeLessonFrame(root) {
     about,
     body,
     textBox,
-    fill({ topElements, picture, foot, around, over, classBar }) {
+    fill({ topElements, picture, given, foot, around, over, classBar }) {
       head.append(...topElements);
       body.append(picture);
-      box.append(around, foot, status, ...over);
+      box.append(around, given, foot, status, ...over);
       if (classBar) {
         box.prepend(classBar.element);
         classBar.standIn(body);
@@ -162,6 +162,7 @@ export function mountLessons(root, course, host) {
   frame.fill({
     topElements: menus.topElements,
     picture: view.picture.element,
+    given: view.given,
     foot: menus.foot.element,
     around: menus.around,
     over: [code.element, view.glossary.element, menus.over],

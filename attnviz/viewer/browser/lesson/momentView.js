@@ -8,6 +8,7 @@ import { makeQuestion, verdictOn } from "./question.js";
 import { drawSentence } from "./sentence.js";
 import { readPass } from "../model/pass.js";
 import { makeGlossary } from "../views/glossary.js";
+import { makeGivenStrip } from "./given.js";
 import { makeMomentPicture } from "./momentPicture.js";
 
 // The text of a lesson's moment: show() shows the answer.
@@ -77,6 +78,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     ownSentence = ownAddress && makeOwnSentence(ownAddress, open),
     picture = makeMomentPicture(answerClick),
     texts = makeMomentText({ numbers: picture, show: () => show(null), memory }),
+    given = makeGivenStrip(box),
     glossary = makeGlossary(box, ".lesson-said p"),
     fit = () => fitText(textBox, state.position.present && !state.position.speaker), // a speaker's own window is near
     observer = new ResizeObserver(fit);
@@ -128,6 +130,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
   }
   return {
     picture,
+    given: given.element,
     glossary,
     get pass() {
       return pass;
@@ -143,6 +146,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
       if (state.isWordsAlone()) picture.clear();
       else picture.show(state.moment, !state.answered().isShown, state.position.present);
       fit();
+      given.update(state.answered().isShown || state.isWordsAlone() ? [] : state.moment.given, picture.element);
       pointAtLine();
       explainTerms();
     },
@@ -151,6 +155,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     },
     end() {
       observer.disconnect();
+      given.end();
       glossary.end();
       picture.leave();
     },
