@@ -8,8 +8,8 @@ import { drawGiven } from "../lesson/given.js";
 import { makeGlance } from "./glance.js";
 
 // answer(value) sends an answer; touched(cell) is called once the phone explores by itself, at a cell or "". open() loads the whole moment:
-// then `makePicture` is makeMomentPicture, which is null before. Returns {element, show(moment, now, answered, message), end()}; `answered` is this
-// phone's answer, null without one, and `message` says how the loading goes.
+// then `makePicture` is makeMomentPicture, which is null before. Returns {element, show(moment, now, answered, message), open, end()}; `answered` is this
+// phone's answer, null without one, and `message` says how the loading goes. Its open(cell) opens a number.
 export function makeClassMoment({ answer, touched, open, makePicture }) {
   const textBox = h("section", { class: "lesson-said", "aria-label": "The moment" }),
     picture = makePicture ? makePicture(onClick) : makeLightPicture(open),
@@ -68,6 +68,7 @@ export function makeClassMoment({ answer, touched, open, makePicture }) {
       else if (makePicture) picture.show(moment, !isShown && Boolean(moment.question), false);
       else picture.show(moment, !isShown && Boolean(moment.question), message, isInGlance ? question.element : null);
     },
+    open: cell => numbers.open({ cell }),
     end: () => picture.leave(),
   };
 }

@@ -108,7 +108,7 @@ export function mountClass(root, code, host) {
     state = h("span", { class: "class-state", role: "status" }),
     line = h("p", { class: "class-said", role: "status" }),
     main = h("div", { class: "class-main" }),
-    title = h("span", { class: "class-room" }, "room ", h("strong", {}, code)),
+    title = h("h1", { class: "class-room" }, "room ", h("strong", {}, code)),
     foot = makeFoot(host, { follow, pointAt }),
     head = h("header", { class: "lesson-head" }, title, state),
     names = `viewer lesson-page class-page${speaker ? " turns-talk" : ""}`,
@@ -191,7 +191,8 @@ export function mountClass(root, code, host) {
     fetched = reply.isDone ? name : "";
     draw();
   }
-  async function openPicture() {
+  // At a cell, or "".
+  async function openPicture(cell) {
     const { shows } = now,
       isWanted = () => now?.shows === shows && !isAround;
     if (loading || opened === shows) return;
@@ -213,6 +214,7 @@ export function mountClass(root, code, host) {
       fetched = nameOfMoment();
     }
     draw();
+    if (cell && opened === shows && !isAround) view?.open?.(cell);
     if (loading === NO_PICTURE) loading = "";
   }
   function touched(cell) {
