@@ -90,6 +90,49 @@ def answered(lesson_class):
     return lesson_class
 
 
+SLOW = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
+"""A phone's link, in bytes a second: 1.6 Mbps down, 750 kbps up. benchmarks/room.py says how long it takes there."""
+
+
+@pytest.fixture
+def slow_phone(browser):
+    """A phone with a slow link and a slow processor, which has loaded nothing yet; what it asks for, and its sockets."""
+    context = browser.new_context(**PHONE)
+    page, asked = context.new_page(), []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("websocket", lambda socket: asked.append(socket.url))
+    session = context.new_cdp_session(page)
+    session.send("Network.enable")
+    session.send("Network.emulateNetworkConditions", SLOW)
+    session.send("Emulation.setCPUThrottlingRate", {"rate": 4})
+    yield page, asked
+    context.close()
+
+
+def test_slow_phone_answers_without_streamlit_and_loads_the_viewer_once_touched(lesson_class, slow_phone, server):
+    code, speaker, *_ = lesson_class
+    phone, asked = slow_phone
+    phone.goto(f"{server}/{code}")
+    answers(phone).filter(has_text="street").click()
+    expect(speaker.locator(".class-count")).to_have_text("3 here · 1 answered")
+    names = [re.sub(r"-\w{16}|\?.*", "", each.removeprefix(f"{server}/")) for each in asked]
+    assert sorted({*names}) == ["", code, "room", "room/events", "room/moment", "viewer/follower.js"]
+    phone.get_by_role("button", name="Open the picture").click()
+    expect(phone.locator(".lesson-picture .sheet")).to_be_visible()
+    assert sum("classPictures" in each for each in asked) == 1
+
+
+def test_phone_behind_a_proxy_that_refuses_streams_follows_and_is_counted(lesson_class, slow_phone, server):
+    code, speaker, *_ = lesson_class
+    phone, _ = slow_phone
+    phone.route("**/room/events?*", lambda route: route.abort())
+    phone.goto(f"{server}/{code}")
+    answers(phone).filter(has_text="street").click()
+    expect(speaker.locator(".class-count")).to_have_text("3 here · 1 answered")
+    speaker.get_by_role("button", name="Reveal").click()
+    expect(phone.locator(".class-own.right")).to_be_visible()
+
+
 def test_answer_dots_stand_over_words(answered):
     _, speaker, first, _ = answered
     speaker.get_by_role("button", name="Show answers").click()
