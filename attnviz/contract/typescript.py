@@ -14,7 +14,7 @@ from msgspec import NODEFAULT, inspect
 from attnviz.contract import lesson
 from attnviz.contract.article import Article
 from attnviz.contract.base import ORDINALS
-from attnviz.contract.classroom import ClassNow, Led, Offer, OwnNow, Seat
+from attnviz.contract.classroom import ClassNow, Led, LogPart, Offer, OwnNow, Seat
 from attnviz.contract.document import SentDocument
 from attnviz.contract.request_reply import ActionsRequest, SceneReply
 from attnviz.contract.view_params import ALL, CHOICES, FORMER, LABELS, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
@@ -22,7 +22,7 @@ from attnviz.core.selection import PLACE, Selection
 from attnviz.core.terms import CELL
 
 FOLDER = Path(__file__).parents[1] / "viewer" / "generated"
-OF_CLASSES = (ClassNow, OwnNow, Seat, Led, Offer)
+OF_CLASSES = (ClassNow, OwnNow, LogPart, Seat, Led, Offer)
 OF_TALKS = (lesson.SuggestedQuestions, lesson.OpenedTalk, lesson.ShownUploads, lesson.WrittenFile, lesson.WrittenPage)
 # the messages to and from the browser
 MESSAGES = (

@@ -89,6 +89,13 @@ export interface OwnNow {
   votes: Array<number>;
 }
 
+/** A part of a room's log, for the browser that opened it: it replaces what that has from `start` on. */
+export interface LogPart {
+  start: number;
+  commands: Array<string>;
+  name: string;
+}
+
 /** A seat in a class. */
 export interface Seat {
   code: string;

@@ -1,11 +1,16 @@
 // The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { makeListeners } from "../dom/element.js";
-import { RETRY_MS, isTemporary } from "../shell/ask.js";
+import { RETRY_MS, askAgain, isTemporary } from "../shell/ask.js";
+import { makeClassLog } from "./classLog.js";
 
 const NAME = "attnviz class";
 const LED = "attnviz class led"; // the number of the place that another page was opened for
 const HEARTBEAT_MS = 8000;
+const AWAY_MS = 2000; // until a connection that is lost is worth a word
+const GONE = [403, 404]; // where the server has lost the room
+const AWAY = "The server is away. Go on here: the class follows once it is back.";
+const takenCode = code => `Somebody else has your class’s code now. Yours is ${code}: phones join anew.`;
 const OWN = "These numbers are your own: no address holds them, so the class can’t follow here.";
 
 // `line` is that of server.js; storeOf() returns a Storage that survives a reload. Pages share the object.
@@ -20,13 +25,18 @@ export function makeSpeaker(line, storeOf) {
     number = takeLed(storeOf), // of the last place sent, or that this page was opened for; -1 if none
     isOpenedForPlace = number >= 0,
     pressed = /** @type {number | null} */ (null), // the count of presses when last read
+    isAway = false, // whether the server doesn't answer, or has lost the room
+    awayTimer = 0,
     message = ""; // what went wrong
+  const log = makeClassLog(storeOf);
   const { add: onChange, call: notify } = makeListeners();
   const keep = () => writeStored(storeOf, NAME, room);
   const post = body => line.post(room?.code, body, room?.key);
   function forget(why) {
     stop();
     clearInterval(heartbeat);
+    setAway(false);
+    log.erase();
     [room, now, stop, sent, number, pressed, message] = [null, null, () => {}, "", -1, null, why];
     keep();
     notify();
@@ -35,15 +45,47 @@ export function makeSpeaker(line, storeOf) {
     const isFirst = now === null;
     now = received;
     if (now.hasEnded) return forget("The class has ended.");
+    setAway(false);
+    if (now.number < number) [number, sent] = [now.number, ""]; // a reopened room may lack what was done at last
     if (number < 0) number = now.number;
     pressed ??= now.audience.pressed;
     if (!isFirst || !isShownThere()) flush();
     notify();
   }
   function begin() {
-    const gone = () => forget("The class has ended.");
-    stop = line.listen(room, () => false, { now: receive, own: () => {}, lost: () => {}, gone });
+    const lost = () => setAway(true),
+      keepLog = room?.link ? { known: log.known, log: log.add } : {}; // as other devices lack the first key
+    stop = line.listen(room, () => false, { now: receive, own: () => {}, lost, gone, ...keepLog });
+    clearInterval(heartbeat);
     heartbeat = setInterval(() => post({ do: "here" }), HEARTBEAT_MS);
+  }
+  function setAway(is) {
+    if (is) {
+      awayTimer ||= setTimeout(() => {
+        isAway = true;
+        notify();
+      }, AWAY_MS);
+      return;
+    }
+    clearTimeout(awayTimer);
+    if (isAway) message = "";
+    [isAway, awayTimer] = [false, 0];
+  }
+  async function gone(why, status) {
+    if (!GONE.includes(status) || !room?.link) return forget(why);
+    const mine = room,
+      reply = await askAgain(
+        () => line.reopen(mine, log.commands),
+        () => {},
+        () => room === mine,
+      );
+    if (room !== mine) return reply.isDone && line.post(reply.data.code, { do: "end" }, mine.key); // ended meanwhile
+    if (!reply.isDone) return forget(reply.message);
+    room = { ...mine, ...reply.data };
+    pressed = null;
+    keep();
+    begin();
+    if (room?.code !== mine.code) message = takenCode(room?.code);
   }
   // Whether the class already sees the answer that this page hides: another device or an earlier page has revealed it.
   function isShownThere() {
@@ -63,10 +105,12 @@ export function makeSpeaker(line, storeOf) {
       number = led.number;
       message = led.isOwn ? OWN : "";
     } else ({ message } = reply);
-    if (isTemporary(reply.status)) setTimeout(flush, RETRY_MS);
-    else sent = request;
     notify();
-    flush();
+    if (isTemporary(reply.status)) setTimeout(flush, RETRY_MS);
+    else if (!GONE.includes(reply.status)) {
+      sent = request; // otherwise it is sent once the room is reopened
+      flush();
+    }
   }
   async function command(body) {
     const { isDone, message: why, data } = await post(body);
@@ -83,7 +127,7 @@ export function makeSpeaker(line, storeOf) {
       return now;
     },
     get message() {
-      return message;
+      return isAway ? AWAY : message;
     },
     get isUpToDate() {
       return !isSending && JSON.stringify(target) === sent && now !== null && now.number >= number;
@@ -132,9 +176,12 @@ export function makeSpeaker(line, storeOf) {
     handOver: () => command({ do: "hand" }),
     counts: (by = "answer") => command({ do: "counts", by }),
     command,
-    async end() {
-      await post({ do: "end" });
-      forget(""); // the speaker who ended the class gets no 'class ended' notice, not even through the stream
+    // The speaker who ended the class gets no 'class ended' notice. Its key and answers leave this browser even if the server is away.
+    end() {
+      const { code, key } = room ?? {},
+        end = () => line.post(code, { do: "end" }, key);
+      forget("");
+      askAgain(end, () => {});
     },
     moment: () => line.moment(room?.code, room?.seat, now?.shows),
     onChange,

@@ -143,6 +143,7 @@ declare global {
   interface ClassLine {
     post(code: string, message: object, key?: string): Promise<Reply>;
     moment(code: string, seat: string, shows: number, isWhole?: boolean): Promise<Reply>;
+    reopen(room: contract.Seat, commands: string[]): Promise<Reply>;
     listen(seat: { code: string; seat: string }, isAround: () => boolean, handlers: ClassHandlers): () => void;
   }
 
@@ -150,7 +151,10 @@ declare global {
     now(state: contract.ClassNow): void;
     own(answer: contract.OwnNow["answer"]): void;
     lost(): void;
-    gone(message: string): void;
+    gone(message: string, status: number): void;
+    /** For the browser that opened the room: what it has of the room's log, and the rest as it comes. */
+    known?(): string;
+    log?(part: contract.LogPart): void;
   }
 
   /** The user's file, the tab that it was sent for, and the report on it. */

@@ -18,7 +18,7 @@ export const postTo = (url, templates) => async (/** @type {object} */ message) 
   }
 };
 
-const GONE = [403, 404];
+const GONE = [403, 404, 410];
 const SILENT_MS = 5000, // of a stream, until the state is asked for
   POLL_MS = 2000;
 
@@ -41,7 +41,10 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
       const reply = await ask(url("room/moment", { room: code, seat, shows, ...(isWhole ? { whole: "1" } : {}) }));
       return reply.isDone ? { ...reply, data: templates.completeMoment(reply.data) } : reply;
     },
-    // Calls the handlers {now(state), own(answer), lost(), gone(message)}; returns a function that stops it. It reconnects when
+    // Reopens a room that the server has lost (classLog.js).
+    reopen: ({ code, link, seat, key }, commands) =>
+      ask(url("room/reopen", { room: code }), { link, seat, commands }, { "X-Room-Key": key }),
+    // Calls the handlers {now(state), own(answer), lost(), gone(message, status)}; returns a function that stops it. It reconnects when
     // the page wakes up. `isAround()` says whether this phone explores by itself. Where no event comes, as a proxy blocks or holds back
     // the stream, it asks every few seconds.
     listen: ({ code, seat }, isAround, handlers) => {
@@ -71,12 +74,13 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
         source?.close();
         if (isOver) return;
         poll ||= setTimeout(askNow, SILENT_MS);
-        source = new EventSource(url("room/events", place()));
+        source = new EventSource(url("room/events", { ...place(), log: handlers.known?.() ?? "" }));
         source.onmessage = ({ data }) => {
           heard();
           handlers.now(parseNow(data));
         };
         source.addEventListener("own", ({ data }) => handlers.own(parseOwn(data).answer));
+        source.addEventListener("log", ({ data }) => handlers.log?.(JSON.parse(data)));
         source.onerror = async () => {
           poll ||= setTimeout(askNow, SILENT_MS);
           if (!isPolled) handlers.lost();
@@ -85,7 +89,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
           if (isOver) return;
           if (GONE.includes(status)) {
             isOver = true;
-            handlers.gone(message);
+            handlers.gone(message, status);
           } else timer = setTimeout(open, RETRY_MS);
         };
       };

@@ -1,0 +1,242 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { makeClassLog } from "../../attnviz/viewer/browser/classroom/classLog.js";
+import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
+import { forbidden, mockTimeouts, storeOf, turns } from "./helpers.mjs";
+
+// The log of a class: what the server sends, after any reload, and nothing once the class is over.
+
+const part = (start, count, name = "name") => ({
+  start,
+  commands: Array.from({ length: count }, (_, nth) => `command ${start + nth} of ${name}`),
+  name,
+});
+
+test("the log is what the server has sent, after each reload, in pieces of any size", () => {
+  const texts = {};
+  let expected = [];
+  for (const [start, count] of [
+    [0, 1],
+    [1, 199],
+    [200, 1],
+    [201, 600],
+    [801, 0],
+    [400, 1],
+    [0, 0],
+    [0, 7],
+  ]) {
+    const log = makeClassLog(() => storeOf(texts)),
+      sent = part(start, count, `after ${start}`);
+    assert.deepEqual(log.commands, expected);
+    log.add(sent);
+    expected = [...expected.slice(0, start), ...sent.commands];
+    assert.deepEqual(log.commands, expected);
+    assert.equal(makeClassLog(() => storeOf(texts)).known(), `${expected.length}-after ${start}`);
+  }
+});
+
+test("nothing of the log is left in the browser once it is erased, at any length", () => {
+  for (const count of [0, 1, 200, 201, 900]) {
+    const texts = { other: "stays" },
+      log = makeClassLog(() => storeOf(texts));
+    log.add(part(0, 1000));
+    log.add(part(0, count));
+    log.erase();
+    assert.deepEqual(texts, { other: "stays" });
+    assert.equal(log.known(), "0-");
+    log.add(part(0, 3));
+    assert.equal(makeClassLog(() => storeOf(texts)).commands.length, 3);
+  }
+});
+
+test("where the browser stores nothing, or is full, the log lasts as long as the page, and no half of it longer", () => {
+  const log = makeClassLog(forbidden);
+  log.add(part(0, 3));
+  assert.equal(log.commands.length, 3);
+  const texts = {},
+    full = makeClassLog(() => storeOf(texts, 900));
+  full.add(part(0, 3));
+  full.add(part(3, 300));
+  full.add(part(303, 1));
+  assert.equal(full.commands.length, 304);
+  assert.deepEqual(texts, {});
+  assert.equal(makeClassLog(() => storeOf(texts)).known(), "0-");
+});
+
+test("a log of which a piece is missing is asked for anew", () => {
+  const texts = {};
+  makeClassLog(() => storeOf(texts)).add(part(0, 500));
+  texts["attnviz class log 1"] = "[";
+  assert.equal(makeClassLog(() => storeOf(texts)).known(), "0-");
+});
+
+// The speaker's browser while the server is away.
+
+const ROOM = { code: "KTQWRM", key: "key", link: "link", seat: "seat", host: "host" };
+const DONE = { isDone: true, status: 200, message: "" };
+const state = (number, at = "") => ({
+  ...{ number, at, kind: "pass", question: null, isShown: false, hasEnded: false },
+  audience: { pressed: 0 },
+});
+
+// A speaker whose line gives `replies` to reopen(), in order; heard(...) are the events of its stream.
+function away(t, replies, room = ROOM) {
+  const tick = mockTimeouts(t, ["setTimeout", "setInterval"]),
+    texts = { "attnviz class": JSON.stringify(room), other: "stays" },
+    posted = [],
+    line = {
+      isGone: false,
+      post(code, message, key) {
+        posted.push([code, message.do, key, message.at].filter(Boolean).join(" "));
+        if (line.isGone) return Promise.resolve({ isDone: false, status: 403, message: "None." });
+        return Promise.resolve({ ...DONE, data: { number: 1, isOwn: false } });
+      },
+      reopen(mine, commands) {
+        posted.push(`reopen ${mine.code} ${mine.key} ${commands.length}`);
+        return Promise.resolve(replies.shift());
+      },
+      listen(seat, _isAround, handlers) {
+        Object.assign(line, { seat, handlers });
+        return () => {};
+      },
+    },
+    speaker = makeSpeaker(line, () => storeOf(texts));
+  return { speaker, line, posted, texts, tick };
+}
+
+test("a server that is away is worth a word after two seconds, and none once it is back", t => {
+  const { speaker, line, tick } = away(t, []);
+  line.handlers.now(state(0));
+  for (let n = 0; n < 5; n += 1) {
+    line.handlers.lost(); // each half a second
+    assert.equal(speaker.message, "");
+    tick(399);
+  }
+  tick(10);
+  assert.match(speaker.message, /server is away/);
+  line.handlers.now(state(0));
+  assert.equal(speaker.message, "");
+  line.handlers.lost();
+  tick(100);
+  line.handlers.now(state(0));
+  tick(10_000);
+  assert.equal(speaker.message, "", "a hiccup");
+});
+
+test("a lost room is opened again with its log, and what was done meanwhile is sent", async t => {
+  const busy = { isDone: false, status: 503, message: "Busy." };
+  const { speaker, line, posted, tick } = away(t, [
+    busy,
+    { ...DONE, data: { code: "KTQWRM", seat: "seat", host: "host" } },
+  ]);
+  line.handlers.now(state(0));
+  speaker.shows({ at: "step=scores" });
+  await turns();
+  line.handlers.log(part(0, 2));
+  line.handlers.now(state(1, "step=scores"));
+  line.handlers.lost();
+  line.isGone = true;
+  speaker.shows({ at: "step=softmax" });
+  await turns();
+  assert.equal(speaker.isUpToDate, false);
+  posted.length = 0;
+  line.handlers.gone("None.", 404);
+  await turns();
+  assert.deepEqual(posted, ["reopen KTQWRM key 2"]);
+  tick(1000);
+  await turns();
+  assert.deepEqual(posted, ["reopen KTQWRM key 2", "reopen KTQWRM key 2"]);
+  line.isGone = false;
+  line.handlers.now(state(1, "step=scores"));
+  await turns();
+  assert.equal(posted.at(-1), "KTQWRM move key step=softmax");
+  assert.deepEqual(speaker.room, ROOM);
+});
+
+test("a move that the log lacks is made again", async t => {
+  const { speaker, line, posted } = away(t, [{ ...DONE, data: {} }]);
+  line.handlers.now(state(0));
+  speaker.shows({ at: "step=scores" });
+  await turns();
+  line.handlers.now(state(1, "step=scores"));
+  line.handlers.gone("None.", 403);
+  await turns();
+  posted.length = 0;
+  line.handlers.now(state(0));
+  await turns();
+  assert.deepEqual(posted, ["KTQWRM move key step=scores"]);
+});
+
+test("where somebody else has the code, the class has a new one and says so, also after a reload", async t => {
+  const { speaker, line, texts } = away(t, [{ ...DONE, data: { code: "BCDFGH" } }]);
+  line.handlers.now(state(0));
+  line.handlers.gone("None.", 404);
+  await turns();
+  assert.equal(speaker.room.code, "BCDFGH");
+  assert.equal(line.seat.code, "BCDFGH");
+  assert.match(speaker.message, /BCDFGH/);
+  line.handlers.now(state(0));
+  assert.match(speaker.message, /BCDFGH/);
+  assert.equal(JSON.parse(texts["attnviz class"]).code, "BCDFGH");
+});
+
+test("an ended class, one that can't be reopened and a device that may not are left", async t => {
+  const device = { ...ROOM, link: undefined },
+    refused = { isDone: false, status: 410, message: "The class has ended." };
+  for (const [status, replies, room] of [
+    [410, [], ROOM],
+    [404, [refused], ROOM],
+    [403, [], device],
+  ]) {
+    await t.test(`${status} ${replies.length}`, async each => {
+      const nReplies = replies.length,
+        { speaker, line, posted, texts } = away(each, replies, room);
+      line.handlers.now(state(0));
+      line.handlers.log?.(part(0, 1));
+      line.handlers.gone("The class has ended.", status);
+      await turns();
+      assert.deepEqual([speaker.room, speaker.message], [null, "The class has ended."]);
+      assert.equal(posted.length, nReplies);
+      assert.deepEqual(texts, { "attnviz class": "null", other: "stays" });
+    });
+  }
+});
+
+test("the key and the log leave the browser with the end of the class, even if the server is away", async t => {
+  const { speaker, line, posted, texts, tick } = away(t, []);
+  line.handlers.now(state(0));
+  line.handlers.log(part(0, 300));
+  let isAway = true;
+  const { post } = line;
+  line.post = (...message) => {
+    const reply = post(...message);
+    return isAway ? Promise.resolve({ isDone: false, status: 0, message: "No answer." }) : reply;
+  };
+  speaker.end();
+  await turns();
+  assert.deepEqual(texts, { "attnviz class": "null", other: "stays" });
+  assert.deepEqual([speaker.room, speaker.message], [null, ""]);
+  isAway = false;
+  tick(1000);
+  await turns();
+  assert.deepEqual(posted, ["KTQWRM end key", "KTQWRM end key"]);
+  tick(60_000);
+  assert.equal(posted.length, 2, "no heartbeat");
+});
+
+test("a class that is ended while it is reopened is ended there too", async t => {
+  let answer = () => {};
+  const { speaker, line, posted } = away(t, [
+    new Promise(done => {
+      answer = done;
+    }),
+  ]);
+  line.handlers.now(state(0));
+  line.handlers.gone("None.", 404);
+  speaker.end();
+  await turns();
+  answer({ ...DONE, data: { code: "KTQWRM" } });
+  await turns();
+  assert.deepEqual(posted, ["reopen KTQWRM key 0", "KTQWRM end key", "KTQWRM end key"]);
+  assert.equal(speaker.room, null);
+});
