@@ -28,6 +28,7 @@ from attnviz.lessons.lesson import moment as lesson_moment
 from attnviz.lessons.questions.numbers import Number, Percentage, half_a_digit, lead
 from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.questions.spec import QuestionSpec
+from attnviz.lessons.slide import data_url
 from attnviz.lessons.slots import fill_slots, format_number
 from attnviz.lessons.talk import TalkError, TalkMoment, talk_moment
 from attnviz.lessons.worked_solution import form_within, rounding, worked_solution
@@ -40,6 +41,7 @@ _WEIGHTS = ("attention", "probabilities")  # stages whose rows add up to 1
 _ROWS = ("scores", "scaled", "masked", "attention")  # stages whose rows have a number for each word
 _SMALL = 0.05  # relative error of a number computed from few digits, above which more digits are shown
 MAX_PARAMETERS = 100
+MAX_MOMENT_CHARACTERS = 64_000  # size limit of a talk's moment without its image: a room keeps each that was asked
 MAX_BYTES = 3_000_000  # size limit of a moment; a class of 120 would wait for 5 MB each
 CACHED_MOMENTS = 64  # moments that a process caches for its rooms, about 100 kB each
 _NUMBER = re.compile("[1-9][0-9]{0,2}")
@@ -140,8 +142,11 @@ def place_in(address: str, question: CellQuestion | None = None, moment: TalkMom
         return Place("", is_own=True)
     at = urlencode(query(replace(scene, present=False)))
     if moment is not None:
-        without_notes = structs.replace(moment, notes="", minutes=0)
-        return _with_takes(Place(at, moment=msgspec.json.encode(without_notes).decode()))
+        text = msgspec.json.encode(structs.replace(moment, notes="", minutes=0)).decode()
+        if len(text) > MAX_MOMENT_CHARACTERS:
+            rule = f"A moment of a talk has at most {MAX_MOMENT_CHARACTERS:,} characters in a class"
+            raise RoomError(f"{rule}; this one has {len(text):,}.")
+        return _with_takes(Place(at, moment=text))
     return _with_takes(Place(at, question)) if question else Place(at)
 
 
@@ -165,10 +170,33 @@ def _with_takes(place: Place) -> Place:
 
 
 def moment_at(place: Place) -> bytes:
-    """The moment that followers see at a place, as `contract.lesson` declares it. Raises RoomError if it is too large,
-    or has no pass.
+    """The moment that followers see at a place, as `contract.lesson` declares it, without the image of its slide.
+    Raises RoomError if it is too large, or has no pass.
     """
     return _moment(place.shown)
+
+
+def with_image(moment: bytes, image: str) -> bytes:
+    """A moment with the image of its slide, given as base64; no cache of moments keeps images."""
+    if not image:
+        return moment
+    parts = msgspec.json.decode(moment)
+    parts["picture"]["image"] = data_url(image)
+    return msgspec.json.encode(parts)
+
+
+def image_name(place: Place | None) -> str:
+    """The name of the image on a place's slide; empty if there is none."""
+    moment = msgspec.json.decode(place.moment, type=TalkMoment) if place and place.moment else None
+    return moment.slide.image if moment and moment.slide else ""
+
+
+def check_image(image: str) -> None:
+    """Raise RoomError unless this is an image that a slide may have."""
+    try:
+        data_url(image)
+    except TalkError as error:
+        raise RoomError(str(error)) from None
 
 
 @lru_cache(CACHED_MOMENTS)

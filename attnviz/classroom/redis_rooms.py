@@ -23,7 +23,7 @@ from attnviz.classroom.codes import new_code, new_secret
 from attnviz.classroom.commands import AnyCommand, End, Move, OfferDevice, read, to_json
 from attnviz.classroom.room import OFFER_SECONDS, SECONDS, Room, RoomError
 from attnviz.classroom.room_log import RoomLog
-from attnviz.classroom.rooms import BUSY, FOR_ALL, LiveRoom, Presence, Rooms, check_room_limits
+from attnviz.classroom.rooms import BUSY, FOR_ALL, MAX_IMAGES, LiveRoom, Presence, Rooms, check_room_limits
 
 AWAY = (RedisError, OSError, TimeoutError)
 AWAY_SECONDS = 2.0  # timeout after which Redis counts as unreachable
@@ -120,6 +120,24 @@ class SharedRooms(Rooms):
             return await super().find_by_offer(code)
         return await self.find(room) if room else None
 
+    async def keep_image(self, live: LiveRoom, name: str, image: str) -> None:
+        await super().keep_image(live, name, image)
+        with suppress(*AWAY):
+            async with self._redis.pipeline() as pipe:
+                pipe.lpush(_images(live.room.code), msgspec.json.encode((name, image)))
+                pipe.ltrim(_images(live.room.code), 0, MAX_IMAGES - 1)
+                pipe.expire(_images(live.room.code), int(SECONDS))
+                await pipe.execute()
+
+    async def image(self, live: LiveRoom, name: str) -> str:
+        if name and name not in live.images:
+            with suppress(*AWAY):
+                for kept in await self._redis.lrange(_images(live.room.code), 0, -1):
+                    other, image = msgspec.json.decode(kept)
+                    if other == name:
+                        await super().keep_image(live, name, image)
+        return await super().image(live, name)
+
     async def catch_up(self, live: SharedLiveRoom) -> None:
         with suppress(*AWAY):
             if last := await self._redis.xrevrange(_stream(live.room.code), count=1):
@@ -170,6 +188,7 @@ class SharedRooms(Rooms):
                     pipe.set(_offer(command.code), code, ex=int(OFFER_SECONDS))
                 case End():
                     pipe.expire(_stream(code), ENDED_SECONDS)
+                    pipe.delete(_images(code))
                     pipe.hdel(_ROOMS, code)
                     pipe.set(_ended(code), "1", ex=int(SECONDS))
             return (await pipe.execute())[: len(texts)]
@@ -271,6 +290,10 @@ def _stream(code: str) -> str:
 
 def _ended(code: str) -> str:
     return f"{_stream(code)}:ended"
+
+
+def _images(code: str) -> str:
+    return f"attnviz:room:{code}:images"
 
 
 def _offer(code: str) -> str:

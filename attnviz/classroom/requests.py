@@ -24,10 +24,12 @@ from attnviz.classroom.commands import (
 )
 from attnviz.classroom.room import MAX_COMMANDS, RoomError
 from attnviz.contract.classroom import CellQuestion
+from attnviz.core.limits import MAX_IMAGE_CHARACTERS
 from attnviz.lessons.talk import TalkMoment
 
 MAX_BYTES = 2_000  # size limit of a follower's request
-MAX_SPEAKER_BYTES = 64_000
+MAX_SPEAKER_BYTES = 64_000 + MAX_IMAGE_CHARACTERS
+Image = Annotated[str, Meta(max_length=MAX_IMAGE_CHARACTERS)]
 MAX_LOG_BYTES = 16_000_000  # of a room's log: a class of 300 with 20 questions makes 1 MB, images more
 
 
@@ -63,6 +65,7 @@ class Move(Strict, frozen=True):
     at: str
     question: CellQuestion | None = None
     moment: TalkMoment | None = None
+    image: Image | None = None  # of the moment's slide, as base64; empty if the browser has lost it, null if not sent
     is_shown: bool = False
 
 

@@ -20,7 +20,7 @@ from attnviz.classroom.commands import Place
 from attnviz.classroom.fair_queue import FairQueue, Result
 from attnviz.classroom.http import NO_STORE, TooLargeError, compressed_response, json_response, read_body
 from attnviz.classroom.light import light_moment_at
-from attnviz.classroom.questions import moment_at, place_in
+from attnviz.classroom.questions import check_image, image_name, moment_at, place_in, with_image
 from attnviz.classroom.reopening import reopened
 from attnviz.classroom.room import Room, RoomError
 from attnviz.classroom.room_entry import FULL, ROOMS, count_message, count_room, join, network, room_of_seat, seated
@@ -172,10 +172,16 @@ async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
     now = time.time()
     live.speaker = now
     match message:
-        case requests.Move(at=at, question=question, moment=moment, is_shown=is_shown):
+        case requests.Move(at=at, question=question, moment=moment, image=image, is_shown=is_shown):
             place = await _in_lane(live, place_in, at, question, moment)
+            name = image_name(place)
+            if name and image:
+                check_image(image)
+                await ROOMS.keep_image(live, name, image)
+            elif name and image is None and not await ROOMS.image(live, name):
+                return json_response(to_json(Led(number=live.room.number, is_own=False, lacks_image=True)))
             await ROOMS.do(live, commands.Move(time=now, place=place, is_shown=is_shown))
-            return json_response(to_json(Led(number=live.room.number, is_own=place.is_own)))
+            return json_response(to_json(Led(number=live.room.number, is_own=place.is_own, lacks_image=False)))
         case requests.OfferDevice():
             code = new_code()
             await ROOMS.do(live, commands.OfferDevice(time=now, code=code))
@@ -197,21 +203,22 @@ async def _moment(request: Request) -> Response:
     if place is None or number != str(live.room.shows):
         raise RoomError("The class has gone on meanwhile.", 409)
     is_whole = request.query_params.get("whole") == "1"
-    made = await _in_lane(live, _compressed_moment, live.room.code, place, is_whole)
+    image = await ROOMS.image(live, image_name(place))
+    made = await _in_lane(live, _compressed_moment, live.room.code, place, is_whole, image)
     return compressed_response(request, made, NO_STORE)
 
 
-# the latest moment of each room, whole or light: its place, and its gzipped JSON
-_latest_moments: dict[tuple[str, bool], tuple[Place, bytes]] = {}
+# the latest moment of each room, whole or light: its place, whether with an image, and its gzipped JSON
+_latest_moments: dict[tuple[str, bool], tuple[tuple[Place, bool], bytes]] = {}
 
 
-def _compressed_moment(code: str, place: Place, is_whole: bool) -> bytes:
-    shown = place.shown if is_whole else place
+def _compressed_moment(code: str, place: Place, is_whole: bool, image: str) -> bytes:
+    shown = place.shown if is_whole else place, bool(image)  # a process that has just found the room may lack it
     latest = _latest_moments.get((code, is_whole))
     if latest is None or latest[0] != shown:
         for key in [key for key in _latest_moments if key[0] not in ROOMS.live]:
             _latest_moments.pop(key, None)
-        made = moment_at(place) if is_whole else light_moment_at(place)
+        made = with_image(moment_at(place) if is_whole else light_moment_at(place), image)
         latest = _latest_moments[code, is_whole] = shown, gzip.compress(made, 6)
     return latest[1]
 

@@ -29,6 +29,7 @@ BUSY = "The room is being opened. Trying again in a moment."
 FOR_ALL = (Move, Open, Again, End, Wait, AllowQuestions, ShowTexts)
 MAX_TEXTS = 300  # texts of a kind that the speaker is sent, the newest or those with most votes
 MAX_SHOWN = 30  # questions that followers are sent
+MAX_IMAGES = 2  # of a room's slides, so that one step back needs no image again
 
 
 @dataclass
@@ -53,6 +54,7 @@ class LiveRoom:
     is_apart: bool = False  # whether this process is cut off from the others
     network: str = ""  # the network that opened it, known only to the process where that happened
     log: RoomLog = field(init=False)
+    images: dict[str, str] = field(default_factory=dict)  # the latest of the talk's slides, by name, as base64
     _events: dict[bool, tuple[str, bytes]] = field(default_factory=dict)  # for the speaker, and for followers
     _changed: dict[bool, asyncio.Event] = field(default_factory=lambda: {True: asyncio.Event(), False: asyncio.Event()})
 
@@ -209,6 +211,17 @@ class Rooms:
         """The room that offers this code to another of the speaker's devices."""
         now = time.time()
         return next((live for live in self.live.values() if live.room.has_offered(code, now)), None)
+
+    async def keep_image(self, live: LiveRoom, name: str, image: str) -> None:
+        """Keep the image of a slide, and of earlier ones as many as `MAX_IMAGES` allows."""
+        live.images.pop(name, None)
+        live.images[name] = image
+        while len(live.images) > MAX_IMAGES:
+            del live.images[next(iter(live.images))]
+
+    async def image(self, live: LiveRoom, name: str) -> str:
+        """The image of a slide, as base64; empty if it has none or the room lacks it."""
+        return live.images.get(name, "")
 
     async def catch_up(self, live: LiveRoom) -> None:
         """Wait until this process has applied every command of a room."""

@@ -124,6 +124,7 @@ class Led(Sent):
 
     number: Place
     is_own: bool
+    lacks_image: bool  # whether the class was not led, as the room needs the image of the slide, too
 
 
 class Offer(Sent):

@@ -117,6 +117,21 @@ async def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis
 
 
 @in_loop
+async def test_the_last_two_images_of_slides_are_on_every_process_until_the_end(redis):
+    async with process(redis) as here, process(redis) as there:
+        made, secrets = await here.make()
+        held = await there.find(secrets.code)
+        for name in "abc":
+            await here.keep_image(made, name, name.upper() * 9)
+        assert [await there.image(held, name) for name in ("a", "b", "c", "")] == ["", "B" * 9, "C" * 9, ""]
+        key = f"attnviz:room:{secrets.code}:images"
+        assert await here._redis.llen(key) == 2
+        assert await here._redis.ttl(key) > 0
+        await here.do(made, command(commands.End))
+        assert not await here._redis.exists(key)
+
+
+@in_loop
 async def test_the_rooms_of_a_network_are_counted_over_all_processes(redis, monkeypatch):
     monkeypatch.setattr(rooms_module, "MAX_ROOMS_OF_A_NETWORK", 3)
     monkeypatch.setattr(rooms_module, "MAX_ROOMS", 5)

@@ -1,6 +1,7 @@
 """The routes of rooms: who may do what, and what each seat is sent. Requests that no page sends change nothing."""
 
 import asyncio
+import base64
 import contextlib
 import csv
 import json
@@ -464,6 +465,63 @@ async def test_a_moment_of_ones_own_is_read_as_strictly_as_the_file_of_a_talk():
         assert json.loads((await move(made, "", moment=OWN_MOMENT | parts)).text)["isOwn"] == is_own
 
 
+def slide(name, **parts):
+    return {"at": "", "title": "A slide", "slide": {"text": "{1 + 1}", "image": name, "alt": "A cat"}} | parts
+
+
+def image(n, n_bytes=60):
+    return base64.b64encode((b"\xff\xd8\xff" + bytes([n])).ljust(n_bytes, b"\x00")).decode()
+
+
+@in_loop
+async def test_a_slides_image_is_sent_once_and_the_room_keeps_the_last_two():
+    made, seat = await opened()
+
+    async def led(name, **parts):
+        return json.loads((await move(made, "", moment=slide(name), **parts)).text)
+
+    async def shown():
+        moment = json.loads((await moment_of(made, seat, (await now_of(made, seat))["shows"])).text)
+        assert (moment["document"], moment["title"], moment["picture"]["text"]) == (None, "A slide", "{1 + 1}")
+        return moment["picture"]["image"].partition("base64,")[2]
+
+    before = state()
+    assert (await led("a"))["lacksImage"]
+    assert state() == before, "the class waits for it"
+    for number, name in enumerate("abc", start=1):
+        sent = await led(name, image=image(number))
+        assert (sent["number"], sent["lacksImage"]) == (number, False)
+        assert await shown() == image(number)
+        again = await led(name, isShown=False)
+        assert (again["number"], again["lacksImage"]) == (number, False), "the room has it"
+    assert not (await led("b"))["lacksImage"]
+    assert await shown() == image(2)
+    assert (await led("a"))["lacksImage"], "two are kept"
+    lost = await led("a", image="")
+    assert not lost["lacksImage"], "the browser has lost it: its words remain"
+    assert await shown() == ""
+    kept = ROOMS.live[made["code"]]
+    assert sorted(kept.images) == ["b", "c"]
+    assert not any(image(n) in repr(kept.room) for n in (1, 2, 3)), "nor do its places and commands hold any"
+
+
+@in_loop
+async def test_a_class_is_shown_no_image_that_lies_and_none_that_is_too_large():
+    made, _ = await opened()
+    largest = image(1, 300_000)
+    assert not json.loads((await move(made, "", moment=slide("a"), image=largest)).text)["lacksImage"]
+    before = state()
+    svg, gif = (base64.b64encode(each).decode() for each in (b"<svg/>", b"GIF89a"))
+    for wrong in (svg, gif, "A", "é", image(1, 300_001), 7):
+        refused = await move(made, "", moment=slide("b"), image=wrong)
+        assert (refused.status, refused.text[-1:]) == (400, ".")
+    options = [{"text": "x" * 200, "right": False}] * 10
+    ask = {"kind": "own-choice", "prompt": "x", "options": options, "needs": ["x" * 3_000] * 25}
+    refused = await move(made, "", moment=slide("b", ask=ask), image=image(1))
+    assert (refused.status, "64,000" in refused.text) == (400, True), "only an image is that large"
+    assert state() == before
+
+
 @in_loop
 async def test_uploaded_numbers_are_not_followed():
     made, seat = await opened()
@@ -676,9 +734,9 @@ async def test_followers_learn_that_the_speakers_machine_sleeps():
 
 
 @in_loop
-async def test_a_followers_message_has_2_kilobytes_at_most_and_a_speakers_64():
+async def test_a_followers_message_has_2_kilobytes_at_most_and_a_speakers_464():
     made, _ = await opened()
-    for most, headers in ((2_000, {}), (64_000, {"x-room-key": made["key"]})):
+    for most, headers in ((2_000, {}), (464_000, {"x-room-key": made["key"]})):
         fits, too_long = [await raw(made["code"], b" " * n, **headers) for n in (most, most + 1)]
         assert (fits.status, too_long.status) == (400, 413), "one was read, and says nothing"
         assert f"at most {most:,} bytes" in too_long.text

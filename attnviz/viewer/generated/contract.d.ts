@@ -109,6 +109,7 @@ export interface Seat {
 export interface Led {
   number: number;
   isOwn: boolean;
+  lacksImage: boolean;
 }
 
 /** The code with which the speaker's second device joins. */

@@ -19,7 +19,7 @@ export function makeSpeaker(line, storeOf) {
     now = /** @type {any} */ (null), // ClassNow of generated/contract.d.ts
     stop = () => {},
     heartbeat = 0,
-    target = /** @type {any} */ (null), // {at, question, moment, isShown} that the class should have
+    target = /** @type {any} */ (null), // {at, question, moment, isShown, image} that the class should have
     sent = "", // the last target that the class has
     isSending = false,
     number = takeLed(storeOf), // of the last place sent, or that this page was opened for; -1 if none
@@ -92,11 +92,15 @@ export function makeSpeaker(line, storeOf) {
     const isThere = now?.number === number && target && !target.question && now.at === target.at;
     return Boolean(isThere && now.isShown && !target.isShown);
   }
+  // Sends `target`; the image of a slide only where the room lacks it, as image() resolves to it.
   async function flush() {
     if (!room || !now || !target || isSending || JSON.stringify(target) === sent) return;
     isSending = true;
-    const request = JSON.stringify(target),
-      reply = await post({ do: "move", ...JSON.parse(request) });
+    const { image } = target,
+      request = JSON.stringify(target),
+      place = { do: "move", ...JSON.parse(request) };
+    let reply = await post(place);
+    if (reply.isDone && reply.data.lacksImage) reply = await post({ ...place, image: (await image?.()) ?? "" });
     isSending = false;
     if (!room) return;
     if (reply.isDone) {
