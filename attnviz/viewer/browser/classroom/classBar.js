@@ -168,8 +168,8 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
     else if (to.kind === "question") asking.join(to.question, to.isShown);
     ledTo.isGoing = false;
   }
-  function sendToClass({ at, isShown = false, moment = null }, isLedThere = false) {
-    speaker.shows({ at, isShown, moment }, isLedThere);
+  function sendToClass({ at, isShown = false, moment = null, image = null }, isLedThere = false) {
+    speaker.shows({ at, isShown, moment, image }, isLedThere);
   }
   // Whether this page shows a place because another device led it there.
   function isLed({ at, isShown = false }) {

@@ -139,10 +139,17 @@ export const nameOf = ({ title }) => title.trim() || "Your talk";
 // A file name that every system accepts.
 export const fileNameOf = title => title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
 export const uploadsOf = moments => [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
+export const imagesOf = moments => [...new Set(moments.flatMap(({ slide }) => slide?.image || []))];
+// The names under which a browser keeps a talk's files: its uploads, and its images beside them.
+export const imageKey = name => `image ${name}`;
+export const filesOf = moments => [...uploadsOf(moments), ...imagesOf(moments).map(imageKey)];
 
 // Whether stored data is a talk. The server validates it more strictly.
 export function isTalk(data) {
   const isText = text => text === undefined || typeof text === "string";
-  const isMoment = each => typeof each?.at === "string" && isText(each.text) && isText(each.notes);
+  const isSlide = slide =>
+    slide === undefined || (isText(slide?.text) && (slide?.items === undefined || slide.items?.every?.(isText)));
+  const isMoment = each =>
+    typeof each?.at === "string" && isText(each.text) && isText(each.notes) && isSlide(each.slide);
   return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
 }

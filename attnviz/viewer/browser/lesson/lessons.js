@@ -103,6 +103,7 @@ function classPlace(state, talk, { picture, pass }) {
   return {
     at: isTalk ? moment.at : searchOf({ ...position, present: false }).slice(1),
     moment: isTalk ? talk.momentAt(position) : null,
+    image: isTalk ? () => talk.imageAt(position) : null,
     isShown,
     question,
     title: question ? plainText(question.prompt) : "",

@@ -7,6 +7,7 @@ import { keptText } from "./ownWords.js";
 import { makeEndPage } from "./endPage.js";
 import { saveFile } from "../views/download.js";
 import { makeHandout } from "./handout.js";
+import { isSlide } from "./slide.js";
 
 const PAPER = "@page { size: A4 portrait; margin: 15mm; }";
 const MARKS = new Map([
@@ -180,6 +181,7 @@ function makeFoot(state, actions, takeaway) {
       ownSentence.update(() => ownSentenceAddress);
       walkthrough.update(() => "");
       if (moment) explore.update(actions.exploreAddress);
+      explore.element.hidden = isSlide(moment);
       leaving.hidden = !position.present;
       teach.update();
       const here = nth || order.filter(number => number < position.moment).length + 0.5; // an optional one has no dot

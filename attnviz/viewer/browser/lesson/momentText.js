@@ -4,6 +4,7 @@ import { wordsAt } from "../model/words.js";
 import { drawGaps } from "./gaps.js";
 import { verdictOn } from "./question.js";
 import { INERT, drawSentence, plainText } from "./sentence.js";
+import { isSlide } from "./slide.js";
 
 // What is said in a moment, as elements. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, which shows
 // every answer). Parts: title, isShown (whether the answer is), lines (how many of a worked example, else all), isWordsAlone (a first screen
@@ -27,7 +28,7 @@ export function drawMoment(moment, mode, parts) {
   return [
     parts.welcome,
     drawKind(moment),
-    title && h("h2", {}, title),
+    title && !isSlide(moment) && h("h2", {}, title), // a slide has its headline in it
     sentence(why, "why"),
     isWordsAlone ? sentence([...text, ["", " "], ...boldPrompt(question)]) : sentence(text, "text"),
     example,
@@ -56,8 +57,11 @@ function drawKind({ recall, isOptional }) {
   return kind && h("p", { class: "note of-kind" }, kind);
 }
 
-export const lineOf = ({ title, text, question }) =>
-  [title, plainText(text), question && plainText(question.prompt)].filter(Boolean).join(" – ").slice(0, 200);
+export const lineOf = ({ title, text, question, picture }) =>
+  [title, picture?.text, plainText(text), question && plainText(question.prompt)]
+    .filter(Boolean)
+    .join(" – ")
+    .slice(0, 200);
 
 const HOW = "Click a word, or drag the “?” to it.",
   NO_HARM = "Any guess will do. You’ll see the answer at once, with every number behind it.";

@@ -10,6 +10,7 @@ import { readPass } from "../model/pass.js";
 import { makeGlossary } from "../views/glossary.js";
 import { makeGivenStrip } from "./given.js";
 import { makeMomentPicture } from "./momentPicture.js";
+import { isSlide } from "./slide.js";
 
 // The text of a lesson's moment: show() shows the answer.
 function makeMomentText({ numbers, show, memory }) {
@@ -38,16 +39,18 @@ function makeMomentText({ numbers, show, memory }) {
 
 const LARGEST = 1.12,
   LARGEST_OF_4K = 1.5,
+  LARGEST_BESIDE_SLIDE = 1.9, // in a talk
   SMALLEST = 0.86,
   STEP = 0.04; // of the page's letters
 const WINDOW_OF_4K = "(min-width: 2304px) and (min-height: 1251px)"; // as in model/present.js
 
 // If the letters can't become small enough, the box is marked as `over`, and once the answer is shown the text before it goes
 // (lesson.css). In a talk no letter is smaller than those of the page.
-function fitText(box, isPresented) {
+function fitText(box, isPresented, isBesideSlide) {
   const isOver = () => box.scrollHeight > box.clientHeight + 1;
   box.classList.remove("over");
-  const largest = !isPresented && globalThis.matchMedia(WINDOW_OF_4K).matches ? LARGEST_OF_4K : LARGEST;
+  const ofPage = globalThis.matchMedia(WINDOW_OF_4K).matches ? LARGEST_OF_4K : LARGEST,
+    largest = !isPresented ? ofPage : isBesideSlide ? LARGEST_BESIDE_SLIDE : LARGEST;
   for (let size = largest; size >= (isPresented ? 1 : SMALLEST) - 1e-9; size -= STEP) {
     box.style.setProperty("--said", `${size.toFixed(2)}rem`);
     if (!isOver()) return;
@@ -80,7 +83,8 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     texts = makeMomentText({ numbers: picture, show: () => show(null), memory }),
     given = makeGivenStrip(box),
     glossary = makeGlossary(box, ".lesson-said p"),
-    fit = () => fitText(textBox, state.position.present && !state.position.speaker), // a speaker's own window is near
+    isLarge = () => state.position.present && !state.position.speaker, // a speaker's own window is near
+    fit = () => fitText(textBox, isLarge(), isSlide(state.moment)),
     observer = new ResizeObserver(fit);
   let questions = new WeakMap(), // moment -> its question, with what was typed
     pass = /** @type {Pass | null} */ (null);
@@ -124,6 +128,10 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
     const { document } = state.moment;
+    if (!document) {
+      pass = null;
+      return glossary.update(null, { cell: null, present: true }); // a slide says nothing of ours
+    }
     if (pass?.document !== document) pass = readPass(document);
     const at = { cell: document.where.cell, present: state.position.present || state.isWordsAlone() };
     glossary.update(pass, at, { tellsNumbers: state.isDone() });

@@ -36,7 +36,7 @@ export function makeLessonState(lessons, talk, has, isWrong) {
     talkEntry,
     entries, // the lessons, and the talk if there is one
     entry: () => entries().find(({ id }) => id === state.position.lesson),
-    nameOf: ({ lesson, moment }) => (lesson === ID ? JSON.stringify(talk.momentAt({ moment })) : `${lesson} ${moment}`),
+    nameOf: ({ lesson, moment }) => (lesson === ID ? talk.nameOf({ moment }) : `${lesson} ${moment}`),
     // The numbers of a lesson's moments as Next shows them. A presenter has prepared the order of the file.
     order: (entry = state.entry()) => orderOf(entry, state.position.present ? undefined : isWrong),
     // Its place in that order, from 1; 0 if it is optional.

@@ -1,6 +1,7 @@
 // The pictures of moments that show no pass: a sweep over d_k, or a mistake with the mask. A phone has them without the viewer.
 import { choice, h, redraw, svgElement, write } from "../dom/element.js";
 import { digits, grouped, percent, short } from "../model/numeral.js";
+import { makeSlidePicture } from "./slide.js";
 
 // A picture of bars has no numbers of a pass to point at.
 const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, address: () => null, leave: () => {} };
@@ -152,4 +153,4 @@ const drawAverages = ({ largest, slope }, hasSlope) =>
     hasSlope && h("dd", {}, digits(slope)),
   );
 
-export const OWN_PICTURES = { mistake: makeMistakePicture, sweep: makeSweepPicture };
+export const OWN_PICTURES = { mistake: makeMistakePicture, sweep: makeSweepPicture, slide: makeSlidePicture };

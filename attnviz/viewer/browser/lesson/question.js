@@ -26,8 +26,11 @@ export function verdictOn(question, answer, after = []) {
 export const hasRight = ({ kind, right = null }) =>
   kind === "gaps" || (Array.isArray(right) ? right.length > 0 : right !== null);
 
-const saidBy = (question, answer) =>
-  answer === null ? [] : [["", "You said "], answerRun(question, answer), ["", question.kind === "write" ? "" : "."]];
+function saidBy(question, answer) {
+  const rest = question.kind === "write" ? "" : "There is no right answer.";
+  if (answer === null) return rest ? [["", rest]] : [];
+  return [["", "You said "], answerRun(question, answer), ["", rest && `. ${rest}`]];
+}
 
 // An answer as one reads it: the label of a candidate, a number with its unit, or a text.
 /** @returns {[string, string]} */

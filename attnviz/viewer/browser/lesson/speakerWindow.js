@@ -7,6 +7,7 @@ import { hasTwoRows, isMark } from "../model/twoTexts.js";
 import { layerName } from "../model/words.js";
 import { answerOf } from "./question.js";
 import { lineOf } from "./momentText.js";
+import { drawSlideThumbnail, isSlide } from "./slide.js";
 
 const MOST = 24; // words at most
 const [WIDTH, HEIGHT, EDGE] = [120, 48, 6];
@@ -59,12 +60,15 @@ export function headingOf(pass, where) {
   return [what, ...changes.map(({ text }) => text)].join(" · ").slice(0, MOST_LETTERS);
 }
 
-export function thumbnailFrom({ document, at }) {
-  const pass = readPass(document);
+export function thumbnailFrom(moment) {
+  if (isSlide(moment)) return { slide: { title: moment.title, ...moment.picture } };
+  const { document, at } = moment,
+    pass = readPass(document);
   return thumbnailOf(pass, readWhere(pass, `?${at}`));
 }
 
 export function drawThumbnail(thumbnail) {
+  if (thumbnail?.slide) return drawSlideThumbnail(thumbnail.slide);
   const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "small-picture", "aria-hidden": "true" });
   if (!thumbnail) return svg;
   const { words, keys = null, arcs, isPair } = thumbnail,

@@ -1,6 +1,6 @@
 // The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-talk.
 import { readStored, writeStored } from "../lesson/memory.js";
-import { ID, NOTHING, isTalk, searchOf, uploadsOf } from "../lesson/course.js";
+import { ID, NOTHING, filesOf, isTalk, searchOf } from "../lesson/course.js";
 import { button, h, makeListeners } from "../dom/element.js";
 import { spelledOut } from "../dom/link.js";
 import { makeTalkDock, makeTalkRequests, makeTalkUploads } from "./talkDock.js";
@@ -101,7 +101,7 @@ function makeController(site, templates) {
   const talkStore = makeTalkStore(() => localStorage, window),
     uploads = makeTalkUploads(indexedDB),
     requests = makeTalkRequests(site, templates, uploads);
-  uploads.retain(uploadsOf(talkStore.moments));
+  uploads.retain(filesOf(talkStore.moments));
   const talkDock = makeTalkDock(talkStore, requests, {
     site,
     give(position, what = "") {

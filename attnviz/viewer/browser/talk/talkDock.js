@@ -1,24 +1,52 @@
 // The dock of a talk in every page: opening, saving and sharing it, its link, and the files that it shows.
-import { ID, MOST_MOMENTS, added, entryOf, fileNameOf, makeMoments, nameOf, uploadsOf } from "../lesson/course.js";
+import {
+  ID,
+  MOST_MOMENTS,
+  added,
+  entryOf,
+  fileNameOf,
+  filesOf,
+  imageKey,
+  imagesOf,
+  makeMoments,
+  nameOf,
+  uploadsOf,
+} from "../lesson/course.js";
 import { button, h, makeMenu } from "../dom/element.js";
 import { copyText, isOfThisMachine, reachOf } from "../dom/link.js";
 import { saveFile } from "../views/download.js";
 import { MOST_BYTES, drawCode } from "../views/qrCode.js";
 import { makeTakeaway } from "../lesson/menus.js";
 import { fetchJson } from "../shell/ask.js";
-import { makeTalkDrawer } from "./talkDrawer.js";
+import { FULL, makeTalkDrawer } from "./talkDrawer.js";
 
 // `templates` completes the documents that the server sends; `uploads` (makeTalkUploads) holds the files that moments show.
 export function makeTalkRequests(site, templates, uploads) {
   const post = (kind, request) => fetchJson(new URL("talk", site), { kind, ...request }),
-    filesOf = moments => uploads.of(uploadsOf(moments)),
-    withFiles = async talk => ({ ...talk, uploads: await filesOf(talk.moment) });
-  const fetchMoment = async moment =>
-    templates.completeMoment(await post("moment", { moment, uploads: await filesOf([moment]) }));
+    uploadsIn = moments => uploads.of(uploadsOf(moments)),
+    withFiles = async talk => ({ ...talk, uploads: await uploadsIn(talk.moment), images: await imagesIn(talk.moment) });
+  let nOpened = 0; // talks: one may bring the images that another lacks
+  async function imagesIn(moments) {
+    const names = imagesOf(moments),
+      found = await uploads.of(names.map(imageKey));
+    return Object.fromEntries(names.flatMap(name => (found[imageKey(name)] ? [[name, found[imageKey(name)]]] : [])));
+  }
+  const keepImages = images =>
+    uploads.keep(Object.fromEntries(Object.entries(images).map(([name, image]) => [imageKey(name), image])));
+  async function fetchMoment(moment) {
+    const files = { uploads: await uploadsIn([moment]), images: await imagesIn([moment]) };
+    return templates.completeMoment(await post("moment", { moment, ...files }));
+  }
+  // By content, so that a moment once fetched needs no server.
+  const nameOfMoment = moment => JSON.stringify(moment?.slide?.image ? [moment, nOpened] : moment);
   return {
-    moment: makeMoments(fetchMoment, JSON.stringify).get, // by content, so that a moment once fetched needs no server
+    nameOf: nameOfMoment,
+    moment: makeMoments(fetchMoment, nameOfMoment).get,
+    imagesOf: imagesIn,
+    image: async name => (await uploads.of([imageKey(name)]))[imageKey(name)] ?? "",
+    keepImage: (name, image) => keepImages({ [name]: image }),
     async questions(moment) {
-      const request = { at: moment.at, uploads: await filesOf([moment]) };
+      const request = { at: moment.at, uploads: await uploadsIn([moment]) };
       /** @type {import("../../generated/contract").SuggestedQuestions} */
       const { questions } = await post("questions", request);
       return questions;
@@ -30,8 +58,10 @@ export function makeTalkRequests(site, templates, uploads) {
     async talkOf(request) {
       /** @type {import("../../generated/contract").OpenedTalk} */
       const opened = await post("talk", request),
-        { uploads: files, ...talk } = opened.talk;
+        { uploads: files, images, ...talk } = opened.talk;
       await uploads.keep(files);
+      await keepImages(images);
+      nOpened += 1;
       return talk;
     },
     // The names of the uploads that a tab's scene shows. Stores them.
@@ -41,9 +71,9 @@ export function makeTalkRequests(site, templates, uploads) {
       await uploads.keep(files);
       return Object.keys(files);
     },
-    areKept: moments => uploads.areKept(uploadsOf(moments)),
+    areKept: moments => uploads.areKept(filesOf(moments)),
     sendUploads: async (tab, names) => post("give", { tab, uploads: await uploads.of(names) }),
-    sizeOf: async moments => Object.values(await filesOf(moments)).join("").length,
+    sizeOf: async moments => Object.values(await uploadsIn(moments)).join("").length,
   };
 }
 
@@ -123,7 +153,9 @@ export function makeTalkUploads(databases) {
       for (const [name, file] of Object.entries(files)) {
         inMemory.set(name, file);
         try {
-          await resultOf((await store("readwrite")).put(file, name));
+          const files = await store("readwrite");
+          files.put(file, name);
+          await isDone(files.transaction); // a full disk is noticed late
           unsaved.delete(name);
         } catch {
           unsaved.add(name);
@@ -150,6 +182,13 @@ const resultOf = request =>
     request.onerror = () => failed(request.error);
   });
 
+const isDone = transaction =>
+  new Promise((done, failed) => {
+    transaction.oncomplete = done;
+    transaction.onabort = () => failed(transaction.error);
+  });
+
+const NO_IMAGES = " It leaves out the images, of which it has the words: the file has them, and the page.";
 const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
 
 // report(text) shows the outcome, doThere(what) performs an action on the talk's page. `code` takes a QR code.
@@ -157,6 +196,7 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
   const code = h("p", { class: "code" }),
     title = () => nameOf(talkStore.talk),
     hasUploads = () => uploadsOf(talkStore.talk.moment).length > 0,
+    withoutImages = () => (imagesOf(talkStore.talk.moment).length > 0 ? NO_IMAGES : ""),
     fileName = ending => `${fileNameOf(title())}.${ending}`,
     questions = form => requests.questionsFileOf(talkStore.talk, form),
     takeaway = button("Handout and questions"),
@@ -180,7 +220,7 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
       [length, most] = [hash.length, MAX_LINK_CHARACTERS].map(each => each.toLocaleString("en"));
     if (hash.length > MAX_LINK_CHARACTERS)
       return `The link would have ${length} characters, and some programs cut off what is longer than ${most}: send the file.`;
-    return (await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`;
+    return `${(await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`}${withoutImages()}`;
   }
   async function showCode() {
     if (hasUploads()) return OWN_NUMBERS;
@@ -190,7 +230,7 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
       return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. A class has a short code, and its phones follow the talk.`;
     }
     code.replaceChildren(drawCode(href));
-    return isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : "";
+    return `${isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : ""}${withoutImages()}`.trim();
   }
   async function saveTalk() {
     saveFile(await requests.fileOf(talkStore.talk), fileName("toml"), "application/toml");
@@ -207,7 +247,6 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
 }
 
 const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
-const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 
 // host: {site, give(position, what), open(moment)}: give() leads to a position in the talk, and there does "print" or "openClass".
 export function makeTalkDock(talkStore, requests, host) {
@@ -299,6 +338,8 @@ export function makeTalkDock(talkStore, requests, host) {
     },
     entry: () => entryOf(talkStore.talk),
     momentAt: ({ moment }) => talkStore.talk.moment[moment - 1],
+    nameOf: ({ moment }) => requests.nameOf(talkStore.talk.moment[moment - 1]),
+    imageAt: async ({ moment }) => requests.image(talkStore.talk.moment[moment - 1]?.slide?.image ?? ""),
     fetchMoment: ({ moment }) => requests.moment(talkStore.talk.moment[moment - 1]),
     questions: form => requests.questionsFileOf(talkStore.talk, form),
     onChange: talkStore.onChange,

@@ -1,110 +1,15 @@
-// The drawer of a talk: the list of its moments, and the form that edits one.
-import { button, h, openDialog, write } from "../dom/element.js";
-import { answerOf } from "../lesson/question.js";
+// The drawer of a talk: the list of its moments, one of which is open in a form (talkForm.js).
+import { button, h, openDialog, redraw, write } from "../dom/element.js";
+import { drawSlideThumbnail } from "../lesson/slide.js";
 import { drawThumbnail, thumbnailFrom } from "../lesson/speakerWindow.js";
-import { NOTHING, edited, minutesOf, moved, without } from "../lesson/course.js";
+import { MOST_MOMENTS, NOTHING, added, edited, imagesOf, minutesOf, moved, without } from "../lesson/course.js";
+import { imageUrl, newImageName, readImage } from "./imageFile.js";
+import { isOwn } from "./questionForm.js";
+import { makeTalkForm } from "./talkForm.js";
 
-const NONE = "none",
-  OWN = "own";
-
-// actions: {edit(parts, what), move(by), remove(), give(), open()}: give() presents the talk from this moment, open() opens its scene.
-function makeTalkForm(actions, requests) {
-  const answer = h("p", { class: "answer", role: "status" });
-  let now = /** @type {any} */ (null), // the moment
-    suggestions = /** @type {any[]} */ ([]), // questions for the address `offeredAt`
-    offeredAt = "";
-  const edit = (name, value) => actions.edit({ [name]: value }, name);
-  const text = makeTextArea(3, value => edit("text", value), check),
-    after = makeTextArea(2, value => edit("after", value), check),
-    notes = makeTextArea(2, value => edit("notes", value)),
-    prompt = makeTextArea(2, value => actions.edit({ ask: { ...now.ask, prompt: value } }, "prompt"), check),
-    minutes = h("input", { type: "number", min: 0, max: 120, step: 0.5 }),
-    question = h("select");
-  minutes.oninput = () => edit("minutes", Math.min(Math.max(Number(minutes.value) || 0, 0), 120));
-  question.onchange = () => {
-    const { value } = question;
-    if (value !== OWN) actions.edit({ ask: value === NONE ? null : suggestions[Number(value)].ask });
-    check();
-  };
-  const labelled = (name, control) => h("label", {}, h("span", {}, name), control),
-    prompted = labelled("Asked as", prompt),
-    answered = labelled("Said with the answer", after),
-    up = button("Move up", () => actions.move(-1)),
-    down = button("Move down", () => actions.move(1)),
-    rest = [button("Try it", actions.give), button("Open it", actions.open), button("Delete", actions.remove)];
-  const box = h(
-    "div",
-    { class: "moment-form" },
-    labelled("What you say", text),
-    labelled("Question", question),
-    prompted,
-    answer,
-    answered,
-    labelled("Notes for yourself", notes),
-    labelled("Minutes", minutes),
-    h("p", { class: "acts" }, up, down, rest),
-  );
-  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
-  const isOffered = ({ ask }) => isSame({ ...ask, prompt: "" }, { ...now.ask, prompt: "" });
-  function drawQuestions() {
-    const option = (label, value) => h("option", { value }, label),
-      index = suggestions.findIndex(isOffered),
-      options = suggestions.map(({ ask }, nth) => option(ask.prompt, String(nth)));
-    if (now.ask && index < 0) options.unshift(option(now.ask.prompt, OWN));
-    question.replaceChildren(option("No question", NONE), ...options);
-    question.value = now.ask ? (index < 0 ? OWN : String(index)) : NONE;
-  }
-  async function fetchQuestions() {
-    const { at } = now;
-    offeredAt = at;
-    suggestions = [];
-    const questions = await requests.questions(now).catch(() => []);
-    if (now.at !== at) return;
-    suggestions = questions;
-    drawQuestions();
-  }
-  // Shows the answer that the pass gives, or why it has none.
-  async function check() {
-    const moment = now,
-      sentenceOf = ({ question: resolved }) => (resolved ? `The answer: ${answerOf(resolved)}.` : "");
-    write(answer, "");
-    const sentence = await requests.moment(moment).then(sentenceOf, errorText);
-    if (now === moment) write(answer, sentence);
-  }
-  return {
-    element: box,
-    update(moment, index, n) {
-      const isOther = now?.at !== moment.at || !isSame(now?.ask ?? null, moment.ask ?? null),
-        minutesText = moment.minutes ? String(moment.minutes) : "",
-        controls = [text, after, notes, prompt, minutes],
-        values = [moment.text, moment.after, moment.notes, moment.ask?.prompt, minutesText];
-      now = moment;
-      for (const [i, control] of controls.entries())
-        if (control.value !== (values[i] ?? "")) control.value = values[i] ?? "";
-      prompted.hidden = moment.ask?.prompt === undefined;
-      answered.hidden = !moment.ask && !moment.after;
-      up.disabled = index === 0;
-      down.disabled = index === n - 1;
-      if (offeredAt !== moment.at) fetchQuestions();
-      if (!isOther) return;
-      drawQuestions();
-      const { activeElement } = box.getRootNode();
-      if (!box.contains(activeElement) || activeElement === question) check();
-    },
-    focus: () => text.focus(),
-  };
-}
-
-const errorText = error =>
-  error instanceof TypeError ? "The server doesn’t answer. What you typed is still here." : error.message;
-
-function makeTextArea(rows, act, onchange = () => {}) {
-  const box = h("textarea", { rows, maxLength: 3000, onchange });
-  box.oninput = () => act(box.value);
-  return box;
-}
-
-const HOW = "Look at something that you want to show, and press M, or “Add this moment” below the picture.";
+const HOW =
+  "Look at something that you want to show, and press M, or “Add this moment” below the picture. Or add a slide of your own.";
+export const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 const KEPT = "Kept in this browser, and nowhere else.",
   LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";
 
@@ -116,6 +21,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     how = h("p", { class: "how" }, HOW),
     status = h("p", { class: "status", role: "status" }),
     giving = button("Give the talk", () => give(1), "check"),
+    slides = button("Add a slide", addSlide),
     undo = button("Undo", () => talkStore.undo());
   const deleting = button("Throw away", () => {
     talkStore.change(NOTHING);
@@ -125,7 +31,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     head = h("header", {}, h("h2", {}, "Your talk"), closing),
     foot = h("footer", {}, giving, ways, undo, deleting),
     props = { class: "viewer talk-drawer asks", "aria-label": "Your talk" },
-    box = h("dialog", props, head, title, count, how, list, status, code, foot);
+    box = h("dialog", props, head, title, count, how, list, h("p", {}, slides), status, code, foot);
   title.oninput = () => talkStore.change({ ...talkStore.talk, title: title.value }, "title");
   let home = null,
     chosen = -1, // the moment whose form is open
@@ -136,9 +42,27 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     remove: () => remove(chosen),
     give: () => give(chosen + 1),
     open: () => open(talkStore.talk.moment[chosen]),
+    addImage,
   };
   const form = makeTalkForm(formActions, requests),
     report = text => write(status, text);
+  // After the moment that is open, or at the end.
+  function addSlide() {
+    const { talk } = talkStore,
+      at = chosen < 0 ? talk.moment.length : chosen + 1;
+    if (talk.moment.length >= MOST_MOMENTS) return report(FULL);
+    chosen = at;
+    talkStore.change(added(talk, { at: "", slide: {} }, at));
+    report("");
+    form.focus();
+  }
+  async function addImage(file) {
+    const used = await requests.imagesOf(talkStore.talk.moment.filter((_, nth) => nth !== chosen)),
+      image = await readImage(file, Object.values(used).join("").length),
+      name = newImageName(window.crypto);
+    await requests.keepImage(name, image);
+    return name;
+  }
   function move(from, to) {
     const { length } = talkStore.talk.moment;
     if (to < 0 || to >= length || from === to) return;
@@ -166,11 +90,14 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     const { talk, isKept, canUndo } = talkStore,
       moments = talk.moment,
       n = moments.length,
-      order = JSON.stringify([chosen, moments.map(({ at }) => at)]),
+      order = JSON.stringify([chosen, moments.map(({ at, slide }) => [at, Boolean(slide)])]),
       kept = isKept && requests.areKept(moments) ? KEPT : LOST;
     if (chosen >= n) chosen = -1;
     if (title.value !== talk.title) title.value = talk.title;
-    write(count, n ? `${countOf(moments)} ${kept}${ownNumbersIn(moments)}` : "");
+    write(
+      count,
+      n ? `${countOf(moments)} ${kept}${ownNumbersIn(moments)}${imagesOf(moments).length ? IMAGES : ""}` : "",
+    );
     how.hidden = n > 0;
     for (const each of [giving, deleting, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
     undo.disabled = !canUndo;
@@ -182,14 +109,16 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
       if (focused?.isConnected) focused.focus();
       drawn = order;
     }
-    for (const [index, moment] of moments.entries())
+    for (const [index, moment] of moments.entries()) {
       write(list.children[index].querySelector(".said"), labelOf(moment));
+      if (moment.slide) drawSlideIn(list.children[index].querySelector(".shown"), moment);
+    }
     if (chosen >= 0) form.update(moments[chosen], chosen, n);
   }
   function drawMoment(moment, index) {
-    const thumbnail = talkStore.pictureOf(moment.at),
+    const thumbnail = moment.slide ? null : talkStore.pictureOf(moment.at),
       picture = h("span", { class: "shown" }, drawThumbnail(thumbnail));
-    if (!thumbnail) fetchThumbnail(moment, picture);
+    if (!thumbnail && !moment.slide) fetchThumbnail(moment, picture);
     return drawLine(index, index === chosen, picture, {
       choose: () => choose(index),
       remove: () => remove(index),
@@ -204,6 +133,15 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     if (!thumbnail) return;
     talkStore.keepPicture(moment.at, thumbnail);
     picture.replaceChildren(drawThumbnail(thumbnail));
+  }
+  // A slide's is drawn anew as it is written.
+  async function drawSlideIn(box, { title, slide }) {
+    const says = JSON.stringify([title, slide]);
+    if (box.dataset.says === says) return;
+    box.dataset.says = says;
+    const image = slide.image && (await requests.image(slide.image));
+    if (box.dataset.says === says)
+      redraw(box, [drawSlideThumbnail({ title, ...slide, image: image ? imageUrl(image) : "" })]);
   }
   talkStore.onChange(draw);
   return {
@@ -260,6 +198,8 @@ function countOf(moments) {
   return `${n} ${n === 1 ? "moment" : "moments"}${minutes ? `, ${minutes} min planned` : ""}.`;
 }
 
+const IMAGES = " A file or a page of the talk has its images, a link can’t.";
+
 // A link can't hold the user's own numbers.
 function ownNumbersIn(moments) {
   const n = moments.filter(({ uploads }) => uploads?.length).length;
@@ -267,8 +207,11 @@ function ownNumbersIn(moments) {
   return ` ${n === 1 ? "One shows" : `${n} show`} your own numbers: a file or a page of the talk has them, a link can’t.`;
 }
 
-function labelOf({ text = "", title = "", ask, at }) {
+// What a moment is called in the list: of a computed question only words without slots, which would be read as typed.
+function labelOf({ text = "", title = "", ask, at, slide, asked_as: askedAs = "" }) {
   const query = new URLSearchParams(at),
     scene = [query.get("model") ?? query.get("source"), query.get("sentence")].filter(Boolean).join(": ");
-  return title || text || ask?.prompt || scene || "A first visit";
+  const own = slide ? slide.text || slide.items?.[0] : "",
+    asked = askedAs || (ask && (isOwn(ask) || !ask.prompt.includes("{")) ? ask.prompt : "");
+  return title || own || text || asked || (slide ? "A slide" : scene || "A first visit");
 }
