@@ -15,6 +15,7 @@ from attnviz.contract.view_params import VIEWERS
 
 Value = int | float | str  # an answer: the index of a candidate, a number, or a text
 Text = Annotated[str, Meta(max_length=1_000)]  # before it is cleaned
+TextId = Annotated[int, Meta(ge=0, lt=2**31)]
 Secret = Annotated[str, Meta(max_length=64)]
 CellText = Annotated[str, Meta(max_length=80, pattern=r"^([a-z][a-z0-9_]*\[[0-9]+(,[0-9]+)*\])?$")]
 
@@ -136,7 +137,7 @@ class Vote(Command, frozen=True):
     """Want a shown question to be answered, or no longer."""
 
     seat: Secret
-    id: int
+    id: TextId
     is_on: bool = True
 
 
@@ -144,7 +145,7 @@ class ShowTexts(Command, frozen=True, tag="texts"):
     """Show or hide texts from the class: those with these ids; without ids show all answers, or hide every text."""
 
     is_shown: bool
-    ids: Annotated[list[int], Meta(max_length=1_000)] | None = None
+    ids: Annotated[list[TextId], Meta(max_length=1_000)] | None = None
 
 
 class Point(Command, frozen=True):

@@ -51,6 +51,10 @@ PARTS = {
     "cell": st.sampled_from(["scores[0,1,2]", "q[0,1,1]", ""]),
     "number": st.integers(0, 3),
     "round": st.integers(1, 2),
+    "sure": st.integers(0, 3),
+    "id": st.integers(0, 5),
+    "ids": st.none() | st.lists(st.integers(0, 5), max_size=3),
+    "text": st.sampled_from(["", "Why?", "How many?", " no line "]),
     "by": st.sampled_from([1, -1]),
 }
 

@@ -24,6 +24,8 @@ IN_FITTED = {  # selectors whose text is a part of one that is fitted, so that i
 DRAWN = r"^(\.viewer \.small-picture|(\.in-hand )?\.score-to-weight)\b"
 """Letters in a drawing, in its own units: it grows and shrinks as a whole."""
 
+PRESENTED = r"(?<!:not\()\.(presenting|class-(stage|board|texts|moves|sure|wondered)|neighbour|talk-end|clock)\b"
+
 
 def other_sizes():
     """Font sizes that are no token, each with its file and selector."""
@@ -45,7 +47,7 @@ def test_every_font_size_is_a_token_or_has_its_reason():
         is_maths = re.search(r"(\bmath|\.formula)$", selector) and re.fullmatch(r"[\d.]+em", value)
         is_of_paper = re.search(r"\.(printed|handout|pages)\b", selector) or value.endswith("pt")
         is_drawn = re.search(DRAWN, selector)
-        is_presented = re.search(r"(?<!:not\()\.(presenting|class-stage|class-board|talk-end|clock)\b", selector)
+        is_presented = re.search(PRESENTED, selector)
         if not (is_fitted or is_maths or is_of_paper or is_drawn or is_presented or selector in IN_FITTED):
             wrong.append((file, selector, value))
     assert wrong == []

@@ -23,7 +23,7 @@ export const needsBoard = ({ kind }, { sure, moves }) =>
 // `counts` are as in Audience of generated/contract.d.ts, and so is what `more` there is; without a `title` the question is named elsewhere.
 export function makeAnswerBoard() {
   const box = h("section", { class: "class-board", "aria-label": "The answers of the class" });
-  const draw = memoLast(([, counts, isShown, title, { sure, moves, texts }], question) => {
+  const draw = memoLast(([, , counts, isShown, title, { sure, moves, texts }], question) => {
     const drawDots = question.kind !== "fill" ? drawCandidates : question.isShare ? drawSlider : drawNumbers,
       heading = title ? [h("h2", {}, title)] : [],
       answers =
@@ -37,7 +37,7 @@ export function makeAnswerBoard() {
   return {
     element: box,
     update(question, counts, isShown, title = "", { sure, moves, texts } = NOTHING_MORE) {
-      draw([question.prompt, counts, isShown, title, { sure, moves, texts }], question);
+      draw([question.prompt, question.right ?? null, counts, isShown, title, { sure, moves, texts }], question);
     },
   };
 }

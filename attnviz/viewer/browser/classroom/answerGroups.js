@@ -2,8 +2,8 @@
 import { answerText } from "../lesson/question.js";
 
 const MOST_VALUES = 8; // numbers that have a group each
-const RANGES = 6; // about, of numbers; a share has ten
-const PER_TENTH = 0.1;
+const RANGES = 6; // about, of numbers
+const FIFTHS = 5; // of a share
 const TAIL = 0.05; // of numbers at either end that share the outermost range
 
 /** @typedef {{ label: string, isRight: boolean }} Group */
@@ -31,14 +31,8 @@ function groupNumbers(question, values, isRight) {
     if (isRight(value)) return [question.right, text];
     const [low, high, edge] = rangeOf(value);
     if (low === high) return [low, write(low)];
-    return [
-      low,
-      edge === "under"
-        ? `under ${write(high)}`
-        : edge === "over"
-          ? `${write(low)} or more`
-          : `${write(low)} to ${write(high)}`,
-    ];
+    if (edge) return [low, edge === "under" ? `under ${write(high)}` : `${write(low)} or more`];
+    return [low, `${isShare ? Math.round(100 * low) : write(low)} to ${write(high)}`];
   });
 }
 
@@ -59,8 +53,8 @@ function groupBy(values, isRight, nameOf) {
 }
 
 function shareRange(value) {
-  const tenth = Math.min(Math.floor(value / PER_TENTH + 1e-9), 9);
-  return [tenth / 10, (tenth + 1) / 10, ""];
+  const fifth = Math.min(Math.floor(value * FIFTHS + 1e-9), FIFTHS - 1);
+  return [fifth / FIFTHS, (fifth + 1) / FIFTHS, ""];
 }
 
 // Ranges of a round width, of which the first and the last hold what lies far out.

@@ -81,8 +81,8 @@ export function drawMoves(question, { moves, counts }, isShown) {
         const { label, isRight } = groups[index],
           [top, height] = side.slot,
           name = question.isCode ? h("code", {}, label) : label,
-          text = h("span", { class: "name" }, name, h("b", {}, ` ${side.count}${isRight ? " ✓" : ""}`)),
-          element = h("p", { class: isRight ? "right" : "" }, text);
+          count = h("b", {}, `${side.count}${isRight ? " ✓" : ""}`),
+          element = h("p", { class: isRight ? "right" : "" }, h("span", { class: "name" }, name), count);
         Object.assign(element.style, { top: `${top}%`, height: `${height}%` });
         element.classList.toggle("later", nth === 1);
         return element;
