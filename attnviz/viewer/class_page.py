@@ -12,7 +12,8 @@ import html
 from attnviz.viewer.bundle import THEME, joined
 from attnviz.viewer.script import SCRIPTS
 
-STYLES = ("charts", "classroom", "formula", "frame", "lesson", "phone", "slide", "tokens")  # of what is drawn without the viewer
+# of what is drawn without the viewer
+STYLES = ("charts", "classVoices", "classroom", "formula", "frame", "lesson", "phone", "slide", "tokens")
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>

@@ -2,23 +2,28 @@
 import { afterFrame, button, h, redraw, write } from "../dom/element.js";
 import { OWN_PICTURES } from "../lesson/ownPictures.js";
 import { drawMoment } from "../lesson/momentText.js";
-import { answerText, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
-import { drawSentence } from "../lesson/sentence.js";
+import { answerRun, candidateAt, drawWorking, hasRight, makeQuestion, verdictOn } from "../lesson/question.js";
+import { drawSentence, plainText } from "../lesson/sentence.js";
 import { drawGiven } from "../lesson/given.js";
 import { makeGlance } from "./glance.js";
 
-// answer(value) sends an answer; touched(cell) is called once the phone explores by itself, at a cell or "". open() loads the whole moment:
-// then `makePicture` is makeMomentPicture, which is null before. Returns {element, show(moment, now, answered, message), open, end()}; `answered` is this
-// phone's answer, null without one, and `message` says how the loading goes. Its open(cell) opens a number.
-export function makeClassMoment({ answer, touched, open, makePicture }) {
+// answer(value, sure) sends an answer and how sure it is; touched(cell) is called once the phone explores by itself, at a cell or "". `drafts` keep
+// what is typed (drafts.js). open() loads the whole moment: then `makePicture` is makeMomentPicture, which is null before. Returns {element,
+// show(moment, now, {answered, sure}, message), open, end()}; `answered` is this phone's answer, null without one, and `message` says how the
+// loading goes. Its open(cell) opens a number.
+export function makeClassMoment({ answer, touched, open, makePicture, drafts }) {
   const textBox = h("section", { class: "lesson-said", "aria-label": "The moment" }),
     picture = makePicture ? makePicture(onClick) : makeLightPicture(open),
     workingBox = h("div", { class: "lesson-picture of-working" }),
     status = h("div", { class: "class-own", role: "status" }),
+    howSure = makeHowSure(sure => answer(given, sure)),
+    verdictBox = h("div", { class: "own-said" }, status, howSure.element),
     body = h("div", { class: `lesson-body${makePicture ? "" : " light"}` }, textBox, workingBox, picture.element);
   let moment = /** @type {any} */ (null),
     question = /** @type {any} */ (null),
     wasShown = false,
+    drawn = "", // what the drawing depends on: who is typing keeps the keyboard
+    given = /** @type {any} */ (null), // this phone's answer
     isOpen = false;
   const numbers = {
     point: picture.point,
@@ -35,11 +40,15 @@ export function makeClassMoment({ answer, touched, open, makePicture }) {
   }
   return {
     element: body,
-    show(shown, { round, isShown }, answered, message = "") {
-      const isNew = shown !== moment;
+    show(shown, { at, round, isShown }, { answered, sure }, message = "") {
+      const isNew = shown !== moment,
+        state = JSON.stringify([round, isShown, answered, sure, message]);
+      if (!isNew && state === drawn) return;
+      drawn = state;
       if (isNew) {
         moment = shown;
-        question = moment.question && makeQuestion(moment.question, answer, "Send", numbers);
+        question =
+          moment.question && makeQuestion(moment.question, answer, "Send", numbers, drafts.of(draftName(at, moment)));
         redraw(workingBox, [moment.workedSolution && drawWorking(moment.workedSolution)]);
       }
       isOpen = Boolean(moment.question && round?.isOpen && !isShown);
@@ -47,17 +56,22 @@ export function makeClassMoment({ answer, touched, open, makePicture }) {
         isInGlance = !makePicture && !isWordsAlone && areWords(moment),
         own = moment.question ? ownAnswerRuns(moment, answered, isOpen, isShown) : [],
         ownLines = own.map(runs => drawSentence(runs, numbers)),
-        isRight = isShown && answered !== null && verdictOn(moment.question, answered).isRight,
-        verdict = isShown && answered !== null ? (isRight ? "right" : "wrong") : "";
+        isRight = isShown && answered !== null ? verdictOn(moment.question, answered).isRight : null,
+        verdict = isRight === null ? "" : isRight ? "right" : "wrong";
+      given = answered;
+      howSure.update(sure, moment.asksConfidence && isOpen && answered !== null);
       question?.element.remove();
       body.classList.toggle("words-alone", isWordsAlone);
       body.classList.toggle("asks-words", isInGlance);
       textBox.classList.toggle("answered", isShown);
       status.className = `class-own verdict ${verdict}`;
       redraw(status, ownLines);
-      const given = !isShown && drawGiven(moment.given),
+      const givenRows = !isShown && drawGiven(moment.given),
         ofText = isInGlance ? null : question?.element;
-      redraw(textBox, drawMoment(moment, "phone", { isShown, numbers, given, question: ofText, verdict: status }));
+      redraw(
+        textBox,
+        drawMoment(moment, "phone", { isShown, numbers, given: givenRows, question: ofText, verdict: verdictBox }),
+      );
       question?.update({ answer: answered, isShown, isClosed: !isOpen });
       // a phone can't show all of it; scroll once the picture is drawn
       if (isShown && !wasShown && !isNew) afterFrame(() => status.scrollIntoView({ block: "nearest" }));
@@ -70,6 +84,24 @@ export function makeClassMoment({ answer, touched, open, makePicture }) {
     },
     open: cell => numbers.open({ cell }),
     end: () => picture.leave(),
+  };
+}
+
+// Identifies a question whose answer is typed, wherever the class comes back to it.
+const draftName = (at, { title, question }) => JSON.stringify([at, title, plainText(question.prompt)]);
+
+const SURE = ["I guessed", "Fairly sure", "Very sure"]; // 1 to 3
+
+// How sure one is of an answer: choose(sure) sends it.
+function makeHowSure(choose) {
+  const buttons = SURE.map((text, nth) => button(text, () => choose(nth + 1))),
+    box = h("fieldset", { class: "how-sure", hidden: true }, h("legend", {}, "How sure are you?"), buttons);
+  return {
+    element: box,
+    update(sure, isAsked) {
+      box.hidden = !isAsked;
+      for (const [nth, each] of buttons.entries()) each.setAttribute("aria-pressed", String(sure === nth + 1));
+    },
   };
 }
 
@@ -117,8 +149,7 @@ function ownAnswerRuns({ question, after }, answered, isOpen, isShown) {
   if (isShown) return verdictOn(question, answered, after).sentences;
   if (question.kind === "gaps") return []; // a class isn't asked
   if (answered === null) return [[["", isOpen ? "Answers are anonymous." : "No more answers are taken."]]];
-  const text = question.kind === "fill" ? answerText(question, answered) : question.candidates[answered].label,
-    rest = isOpen ? " is your answer. You can change it until it is shown." : " is your answer.";
-  const own = [question.isCode ? "code" : "strong", text];
-  return [[own, ["", rest]]];
+  const until = hasRight(question) ? "until it is shown" : "as long as answers are taken",
+    rest = isOpen ? ` is your answer. You can change it ${until}.` : " is your answer.";
+  return [[answerRun(question, answered), ["", rest]]];
 }

@@ -2,39 +2,44 @@
 // which is loaded once somebody touches the picture.
 import { button, h, write } from "../dom/element.js";
 import { readStored, writeStored } from "../lesson/memory.js";
+import { makeNeighbourTimer } from "../lesson/neighbour.js";
 import { askAgain, isTemporary, pause } from "../shell/ask.js";
 import { makeClassMoment } from "./classMoment.js";
+import { makeDrafts } from "./drafts.js";
+import { makeWonder } from "./wonder.js";
 
 const ANSWER_MS = 1100; // at least, between two answers sent
 
 // The answers of this phone. post(message) sends one; changed() is called after every change. `now` is ClassNow of generated/contract.d.ts.
 export function makeAnswers(post, changed) {
   const byQuestion = new Map();
-  let recalled = /** @type {any} */ (null), // {number, round, value}: the answer that the server has from before a reload
+  let recalled = /** @type {any} */ (null), // {number, round, value, sure}: the answer that the server has from before a reload
     last = /** @type {any} */ (null), // {number, round} of the latest answer
-    pending = null, // the value still to be sent
+    pending = /** @type {any} */ (null), // {value, sure}, still to be sent
     failure = "";
   const isOf = (answer, { number, round }) => answer?.number === number && answer.round === round?.number;
+  const answerAt = now => (isOf(recalled, now) ? recalled : byQuestion.get(nameOf(now)));
   return {
-    // The answer to the current question, or null; and why it was refused, or empty.
-    at: now => (isOf(recalled, now) ? recalled.value : (byQuestion.get(nameOf(now)) ?? null)),
+    // The answer to the current question, or null; how sure it is, 1 to 3, or 0 if that wasn't said; and why it was refused, or empty.
+    at: now => answerAt(now)?.value ?? null,
+    sureAt: now => answerAt(now)?.sure ?? 0,
     failureAt: now => (isOf(last, now) ? failure : ""),
     // Takes the answer that the server has, unless a newer one is still being sent.
     recall(received) {
       const isOlder = pending !== null && received?.number === last.number && received.round === last.round;
       if (received && !isOlder) recalled = received;
     },
-    async give(now, value) {
-      byQuestion.set(nameOf(now), value);
+    async give(now, value, sure = 0) {
+      byQuestion.set(nameOf(now), { value, sure });
       recalled = null;
       last = { number: now.number, round: now.round?.number ?? 1 };
       changed();
       const isSending = pending !== null;
-      pending = value;
+      pending = { value, sure };
       if (isSending) return;
       for (let sent = null; pending !== sent; ) {
         sent = pending;
-        const { isDone, status, message } = await post({ do: "answer", ...last, value: sent });
+        const { isDone, status, message } = await post({ do: "answer", ...last, ...sent });
         failure = isDone || isTemporary(status) ? "" : message;
         if (isTemporary(status)) sent = null;
         await pause(ANSWER_MS);
@@ -95,6 +100,8 @@ const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on 
 const NO_PICTURE = "The picture didn’t come. Try again, or reload the page.";
 const LOST = "The connection is lost. You are back in a moment.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
+const BEGINS =
+  "You are in. The class begins in a moment. Answers are anonymous. The speaker may save them as a table with a row for each phone, numbered at random.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
 
 // `code` is that of the room. host:
@@ -111,8 +118,10 @@ export function mountClass(root, code, host) {
     title = h("h1", { class: "class-room" }, "room ", h("strong", {}, code)),
     foot = makeFoot(host, { follow, pointAt }),
     head = h("header", { class: "lesson-head" }, title, state),
+    timer = makeNeighbourTimer(),
+    drafts = makeDrafts(host.stores.at(-1)),
     names = `viewer lesson-page class-page${speaker ? " turns-talk" : ""}`,
-    box = h("div", { class: names }, head, line, main, foot.element);
+    box = h("div", { class: names }, head, line, timer.element, main);
   let seat = "",
     now = /** @type {any} */ (null), // ClassNow of generated/contract.d.ts
     moment = /** @type {any} */ (null),
@@ -132,7 +141,9 @@ export function mountClass(root, code, host) {
   root.replaceChildren(box);
   root.ariaBusy = "false";
   const post = message => host.line.post(code, { seat, ...message }),
-    answers = makeAnswers(post, draw);
+    answers = makeAnswers(post, draw),
+    wonder = speaker ? null : makeWonder(post, drafts.of("to the speaker"));
+  box.append(...(wonder ? [wonder.element] : []), foot.element);
   async function join() {
     draw();
     const waiting = message => write(line, message),
@@ -143,8 +154,9 @@ export function mountClass(root, code, host) {
     seat = taken.seat;
     stop = host.line.listen({ code, seat }, () => isAround, {
       now: receive,
-      own(answer) {
-        answers.recall(answer); // the answer from before a reload
+      own(received) {
+        answers.recall(received.answer); // the answer from before a reload
+        wonder?.recall(received);
         draw();
       },
       lost() {
@@ -157,9 +169,12 @@ export function mountClass(root, code, host) {
   function receive(received) {
     isLost = false;
     now = received;
-    if (now.hasEnded)
+    timer.update(now.hasEnded ? 0 : now.talkSeconds);
+    wonder?.update(now.hasEnded ? null : now.wonders);
+    if (now.hasEnded) {
       stop(); // no reconnecting
-    else if (speaker && now.kind !== "talk" && now.at) return host.leave(now);
+      drafts.forget();
+    } else if (speaker && now.kind !== "talk" && now.at) return host.leave(now);
     fetchMoment();
   }
   function refuse(reason) {
@@ -258,14 +273,15 @@ export function mountClass(root, code, host) {
       kind = isOpen && now.kind === "pass" ? "viewer" : isOpen ? "picture" : "light";
     if (view?.kind !== kind) {
       view?.end();
-      const answer = value => answers.give(now, value),
+      const answer = (value, sure) => answers.give(now, value, sure),
         makePicture = isOpen ? pictures.makeMomentPicture : null,
-        ofMoment = () => makeClassMoment({ answer, touched, open: openPicture, makePicture }),
+        ofMoment = () => makeClassMoment({ answer, touched, open: openPicture, makePicture, drafts }),
         made = kind === "viewer" ? pictures.makeClassViewer({ touched }) : ofMoment();
       view = { kind, ...made };
       main.replaceChildren(view.element);
     }
-    view.show(moment, speaker ? { ...now, round: null } : now, answers.at(now), loading); // a speaker answers nothing
+    const said = { answered: answers.at(now), sure: answers.sureAt(now) };
+    view.show(moment, speaker ? { ...now, round: null } : now, said, loading); // a speaker answers nothing
     if (now.shows !== seen) box.scrollIntoView({ block: "start" }); // start reading at the top
     seen = now.shows;
   }
@@ -273,6 +289,7 @@ export function mountClass(root, code, host) {
   return {
     end() {
       stop();
+      timer.end();
       view?.end();
     },
   };
@@ -311,5 +328,5 @@ function sentenceOn({ hasEnded, waits, isApart, isOwn, at }, speaker, failure) {
   if (waits) return WAITS;
   if (isApart) return APART;
   if (isOwn) return OWN;
-  return failure || (at ? "" : "You are in. The class begins in a moment.");
+  return failure || (at ? "" : BEGINS);
 }

@@ -149,7 +149,7 @@ declare global {
 
   interface ClassHandlers {
     now(state: contract.ClassNow): void;
-    own(answer: contract.OwnNow["answer"]): void;
+    own(received: contract.OwnNow): void;
     lost(): void;
     gone(message: string, status: number): void;
     /** For the browser that opened the room: what it has of the room's log, and the rest as it comes. */

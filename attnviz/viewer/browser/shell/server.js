@@ -44,7 +44,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
     // Reopens a room that the server has lost (classLog.js).
     reopen: ({ code, link, seat, key }, commands) =>
       ask(url("room/reopen", { room: code }), { link, seat, commands }, { "X-Room-Key": key }),
-    // Calls the handlers {now(state), own(answer), lost(), gone(message, status)}; returns a function that stops it. It reconnects when
+    // Calls the handlers {now(state), own(received), lost(), gone(message, status)}; returns a function that stops it. It reconnects when
     // the page wakes up. `isAround()` says whether this phone explores by itself. Where no event comes, as a proxy blocks or holds back
     // the stream, it asks every few seconds.
     listen: ({ code, seat }, isAround, handlers) => {
@@ -64,7 +64,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
         if (isOver || !poll) return; // an event has come
         isPolled = reply.isDone;
         if (isPolled) {
-          handlers.own(reply.data.own.answer);
+          handlers.own(reply.data.own);
           handlers.now(reply.data.now);
         }
         if (!isOver) poll = setTimeout(askNow, POLL_MS);
@@ -79,7 +79,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
           heard();
           handlers.now(parseNow(data));
         };
-        source.addEventListener("own", ({ data }) => handlers.own(parseOwn(data).answer));
+        source.addEventListener("own", ({ data }) => handlers.own(parseOwn(data)));
         source.addEventListener("log", ({ data }) => handlers.log?.(JSON.parse(data)));
         source.onerror = async () => {
           poll ||= setTimeout(askNow, SILENT_MS);
