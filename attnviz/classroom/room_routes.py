@@ -229,7 +229,11 @@ async def _now(request: Request) -> Response:
     live.polled[seat] = time.time()
     (live.around.add if request.query_params.get("around") == "1" else live.around.discard)(seat)
     state = Json(live.event(seat in live.room.speakers)[1])
-    return json_response(to_json({"own": _own_now(live.room, seat), "now": state}))
+    said = {"own": _own_now(live.room, seat), "now": state}
+    known_log = request.query_params.get("log", "")
+    if known_log and seat == live.log.seat:
+        said["log"] = live.log.part(live.log.start(known_log))
+    return json_response(to_json(said))
 
 
 async def _events(request: Request) -> Response:

@@ -42,7 +42,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
       return reply.isDone ? { ...reply, data: templates.completeMoment(reply.data) } : reply;
     },
     // Reopens a room that the server has lost (classLog.js).
-    reopen: ({ code, link, seat, key }, commands) =>
+    reopen: ({ code, link, seat, key = "" }, commands) =>
       ask(url("room/reopen", { room: code }), { link, seat, commands }, { "X-Room-Key": key }),
     // Calls the handlers {now(state), own(received), lost(), gone(message, status)}; returns a function that stops it. It reconnects when
     // the page wakes up. `isAround()` says whether this phone explores by itself. Where no event comes, as a proxy blocks or holds back
@@ -53,17 +53,25 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
         poll = 0,
         isPolled = false, // whether the latest state came by asking
         isOver = false;
-      const place = () => ({ room: code, seat, around: isAround() ? "1" : "0" });
+      const logged = () => (handlers.known ? { log: handlers.known() } : {}),
+        place = () => ({ room: code, seat, around: isAround() ? "1" : "0", ...logged() });
       const heard = () => {
         clearTimeout(poll);
         poll = 0;
         isPolled = false;
       };
+      const leave = (/** @type {Reply} */ { message, status }) => {
+        isOver = true;
+        source?.close();
+        handlers.gone(message, status);
+      };
       const askNow = async () => {
         const reply = await ask(url("room/now", place()));
         if (isOver || !poll) return; // an event has come
+        if (GONE.includes(reply.status)) return leave(reply);
         isPolled = reply.isDone;
         if (isPolled) {
+          if (reply.data.log) handlers.log?.(reply.data.log);
           handlers.own(reply.data.own);
           handlers.now(reply.data.now);
         }
@@ -74,7 +82,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
         source?.close();
         if (isOver) return;
         poll ||= setTimeout(askNow, SILENT_MS);
-        source = new EventSource(url("room/events", { ...place(), log: handlers.known?.() ?? "" }));
+        source = new EventSource(url("room/events", place()));
         source.onmessage = ({ data }) => {
           heard();
           handlers.now(parseNow(data));
@@ -85,12 +93,10 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
           poll ||= setTimeout(askNow, SILENT_MS);
           if (!isPolled) handlers.lost();
           if (source?.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
-          const { status, message } = await post(code, { do: "join", seat });
+          const reply = await post(code, { do: "join", seat });
           if (isOver) return;
-          if (GONE.includes(status)) {
-            isOver = true;
-            handlers.gone(message, status);
-          } else timer = setTimeout(open, RETRY_MS);
+          if (GONE.includes(reply.status)) leave(reply);
+          else timer = setTimeout(open, RETRY_MS);
         };
       };
       const wake = () => {
