@@ -326,6 +326,12 @@ class WrittenFile(Sent):
     file: str
 
 
+class Versions(Sent):
+    """Passes of a scene that differ in their seeds, for versions of a worksheet."""
+
+    documents: list[Document]
+
+
 class WrittenPage(Sent):
     """A talk as one HTML file."""
 

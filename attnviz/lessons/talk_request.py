@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import singledispatch
+from itertools import islice
 from typing import Annotated
+from urllib.parse import parse_qsl
 
 import numpy as np
 from msgspec import Meta, Struct, field, to_builtins
 
-from attnviz.contract.lesson import Fill, OpenedTalk, OwnTalk, SuggestedQuestion, SuggestedQuestions, WrittenFile
+from attnviz.contract.lesson import (
+    Fill,
+    OpenedTalk,
+    OwnTalk,
+    SuggestedQuestion,
+    SuggestedQuestions,
+    Versions,
+    WrittenFile,
+)
 from attnviz.core.limits import MAX_ADDRESS_CHARACTERS
 from attnviz.core.selection import Selection
 from attnviz.core.stage import split_layer
@@ -25,8 +36,12 @@ from attnviz.lessons.questions.answers import LINES, Answer, Code
 from attnviz.lessons.questions.numbers import Count, Number, Percentage
 from attnviz.lessons.questions.picks import Compare, PickWord
 from attnviz.lessons.slots import EXPRESSION_ERRORS
-from attnviz.scene.document.encoding import to_json
-from attnviz.scene.scene import model_choice
+from attnviz.scene.address import parse
+from attnviz.scene.document.document import document_json
+from attnviz.scene.document.encoding import Json, to_json
+from attnviz.scene.document.pass_cache import PASS_CACHE
+from attnviz.scene.reading import has_options, normalized
+from attnviz.scene.scene import Scene, model_choice, next_seed
 from attnviz.scene.with_pass import picked, selected
 
 _OF_CODE = {
@@ -157,7 +172,18 @@ class ExportRequest(BrowserRequest, tag="export", frozen=True):
     site: Site = ""
 
 
-TalkRequest = MomentRequest | QuestionsRequest | FileRequest | OpenRequest | ExportRequest
+MAX_VERSIONS = 30
+_MAX_VERSION_BYTES = 8_000_000  # of all together
+
+
+class VersionsRequest(BrowserRequest, tag="versions", frozen=True):
+    """The passes of a scene with this seed and others, for versions of a worksheet."""
+
+    at: Annotated[str, Meta(max_length=MAX_ADDRESS_CHARACTERS)]
+    n: Annotated[int, Meta(ge=1, le=MAX_VERSIONS)]
+
+
+TalkRequest = MomentRequest | QuestionsRequest | VersionsRequest | FileRequest | OpenRequest | ExportRequest
 
 
 @singledispatch
@@ -175,6 +201,34 @@ def _(request: MomentRequest) -> bytes:
 def _(request: QuestionsRequest) -> bytes:
     passes = talks.talk_passes(request.at, request.uploads, request.uploads)
     return to_json(SuggestedQuestions(questions=suggested_questions(passes)))
+
+
+@reply.register
+def _(request: VersionsRequest) -> bytes:
+    documents: list[bytes] = []
+    for scene in islice(_versions(request.at), request.n):
+        resolved = PASS_CACHE.resolved(scene)
+        if resolved.trace is None:
+            raise talks.TalkError("There is no pass of these words, so there is nothing to print.")
+        documents.append(document_json(resolved))
+        if sum(map(len, documents)) > _MAX_VERSION_BYTES:
+            raise talks.TalkError(f"{len(documents)} of these versions have room; choose fewer, or fewer words.")
+    return to_json(Versions(documents=[Json(each) for each in documents]))
+
+
+def _versions(at: str) -> Iterator[Scene]:
+    """Scenes that differ in their seeds alone, without numbers set by hand and without a compared one."""
+    scene = parse(dict(parse_qsl(at, keep_blank_values=True))).scene
+    if not has_options(scene):
+        raise talks.TalkError("Versions differ in the seed of their random parameters; this pass has none.")
+    seed, seen = scene.options.seed, set()
+    for _ in range(1000):
+        options = replace(scene.options, seed=seed)
+        made = normalized(replace(scene, options=options, changes=(), other=None))[0]
+        if made.options.seed not in seen:  # whole numbers may need another seed
+            seen.add(made.options.seed)
+            yield made
+        seed = next_seed(seed)
 
 
 @reply.register

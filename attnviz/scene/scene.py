@@ -128,6 +128,11 @@ def with_options(options: Options, **values: int | str | bool) -> Options:
     return replace(options, **wanted | coerce_rope(wanted))
 
 
+def next_seed(seed: int) -> int:
+    """Another seed, of a full-period generator: all seeds below 1,000 occur before one repeats."""
+    return (421 * seed + 613) % 1000
+
+
 def parts_for_source(source: str) -> dict[str, object]:
     """The fields that switch a scene to another source; a model starts with its first example. Hand-set numbers,
     selections and the checkpoint belong to the old pass and are reset.

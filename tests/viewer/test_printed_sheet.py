@@ -1,8 +1,10 @@
 """The sheet on paper, with all numbers and as a worksheet: read back from the PDF, in a real browser."""
 
 import json
+import math
 import re
 from collections import Counter
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from tab import at, expect, from_menu
 from attnviz.core.numerals import digits, short
 from attnviz.explain.pictures import pictures
 from attnviz.explain.steps import steps_of
+from attnviz.lessons.talk_request import VersionsRequest, reply
 from attnviz.scene.with_pass import start
 
 printed = needed("paper").printed
@@ -111,7 +114,7 @@ def test_worksheet_is_followed_by_its_key(opened):
 
 
 def numberless(text):
-    return re.sub(r"Page \d of \d", "", text)
+    return re.sub(r"Page \d of \d|The key is [^.]*[.] ", "", text)
 
 
 SHEETS = """() => [...document.querySelectorAll(".viewer .of-sheet")].map((sheet) => ({
@@ -155,6 +158,138 @@ def test_worksheet_leaks_no_number(opened, settings, band, out):
         assert not largest & set(sheet["framed"])
 
 
+WHOLE = {"sentence": "the cat sat", "initialiser": "whole", "d_model": "4", "seed": "7"}
+FROM_SEED = {"mask": "causal", "heads": "1", "d_model": "4", "sentence": "the cat sat", "seed": "7"}
+N_VERSIONS = 30
+
+
+def versions_of(settings, n=N_VERSIONS):
+    """The documents of the same pass with other seeds, whole as the browser has them."""
+    made = json.loads(reply(VersionsRequest(at=urlencode(settings), n=n)))["documents"]
+    seeds = [re.search(r"Seed: (\d+)", each["caption"])[1] for each in made]
+    return [json.loads(written(**settings | {"seed": seed})) for seed in seeds]
+
+
+def dispatching(page, documents):
+    """The pages of a job are there once it has been printed, until the paper is put away."""
+    page.evaluate(
+        """documents => {
+          window.prints = 0;
+          window.versionsOf = async n => documents.slice(0, n);
+          window.print = () => { window.dispatchEvent(new Event("beforeprint")); window.prints += 1; };
+        }""",
+        documents,
+    )
+
+
+def job(page, name, band, n):
+    from_menu(page, "Print").click()
+    page.get_by_label("Numbers left out from").select_option(band)
+    page.get_by_label("Versions with other numbers").fill(str(n))
+    page.get_by_role("button", name=name).click()
+    page.wait_for_function("window.prints > 0")
+    sheets = page.evaluate(SHEETS)
+    copies = page.locator(".viewer .of-sheet .copy").all_inner_texts()
+    foot = page.locator(".viewer .of-sheet footer").all_inner_texts()
+    page.evaluate("window.dispatchEvent(new Event('afterprint')); window.prints = 0")
+    return sheets, copies, foot
+
+
+def read(text):
+    """A number as it is printed: 0.62, or 8/13 = 0.62, which is read as a fraction."""
+    text = text.split(" = ")[0].replace("−", "-").replace("∞", "inf")
+    over, _, under = text.partition("/")
+    return float(over) / float(under or 1)
+
+
+def row_of(numbers, stage):
+    """The numbers of the query “cat”, of a sheet's first page."""
+    return np.array([numbers[f"{stage}[0,1,{place}]"] for place in range(4) if f"{stage}[0,1,{place}]" in numbers])
+
+
+def matrix_of(numbers, stage):
+    return np.array([[numbers[f"{stage}[0,{word},{place}]"] for place in range(4)] for word in range(3)])
+
+
+def worked_out(numbers, base):
+    """What somebody gets from the numbers printed on a worksheet who rounds each line as the key does.
+
+    With whole numbers there is a base, whose powers are fractions.
+    """
+    scores = np.round(matrix_of(numbers, "k") @ row_of(numbers, "q"), 2)
+    scaled = np.round(scores * (math.log(base) if base else 1 / 2), 2)
+    powers = base**scores if base else np.exp(scaled[:2])  # “cat” doesn't see “sat”
+    attention = powers / powers.sum()
+    attention = attention if base else np.round(attention, 2)
+    heads = attention @ matrix_of(numbers, "v")[: len(attention)]
+    return {"scores": scores, "scaled": scaled, "attention": attention, "heads": heads}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("settings", "off"), [(WHOLE, 0.00501), (FROM_SEED, 0.06)], ids=["whole", "random"])
+def test_versions_have_keys_that_their_worksheets_give(opened, settings, off):
+    page, documents = opened("?view=sheet&cell=1.2.1.1.1", **settings), versions_of(settings)
+    dispatching(page, documents)
+    worksheets, names, feet = job(page, "Their worksheets", "Scores", N_VERSIONS)
+    keys, key_names, _ = job(page, "Their keys", "Scores", N_VERSIONS)
+    pages = len(names) // N_VERSIONS
+    assert names == [f"Worksheet {nth}" for nth in range(1, N_VERSIONS + 1) for _ in range(pages)]
+    assert key_names == [f"Key {nth}" for nth in range(1, N_VERSIONS + 1) for _ in range(pages)]
+    assert all(("unrounded" in foot) == (settings is FROM_SEED) for foot in feet)
+    assert len({json.dumps(sheet["cells"]) for sheet in worksheets[::pages]}) == N_VERSIONS, "neighbours differ"
+    wrong = []
+    for nth, (sheet, key) in enumerate(zip(worksheets[::pages], keys[::pages], strict=True), start=1):
+        given = {cell: read(text) for cell, text in sheet["cells"].items()}
+        solved = {cell: read(text) for cell, text in key["cells"].items()}
+        assert {cell for cell in given if not cell.startswith(("q[", "k[", "v["))} == set()
+        assert given.items() <= solved.items(), "of the same numbers"
+        for stage, numbers in worked_out(given, base_of(solved) if settings is WHOLE else None).items():
+            if abs(row_of(solved, stage)[: len(numbers)] - numbers).max() > off:
+                wrong.append((nth, stage, row_of(solved, stage), numbers))
+    assert wrong == []
+
+
+def base_of(solved):
+    """The number whose powers a sheet of whole numbers takes, from its first score that isn't 0."""
+    scores, scaled = row_of(solved, "scores"), row_of(solved, "scaled")
+    place = np.flatnonzero(scores)[0]
+    return round(math.exp(scaled[place] / scores[place]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("paper", [{}, {"format": "Letter", "landscape": True}], ids=["A4", "Letter"])
+def test_versions_print_a_page_each(opened, paper):
+    page = opened("?view=sheet&cell=1.2.1.1.1", **WHOLE)
+    dispatching(page, versions_of(WHOLE, 3))
+    page.evaluate("window.print = () => { window.prints += 1; }")
+    from_menu(page, "Print").click()
+    page.get_by_label("Versions with other numbers").fill("3")
+    page.get_by_role("button", name="Their worksheets").click()
+    page.wait_for_function("window.prints > 0")
+    sheets = printed(page, **paper)
+    assert [re.match(r"Worksheet \d", sheet.text)[0] for sheet in sheets] == [
+        f"Worksheet {n}" for n in (1, 1, 2, 2, 3, 3)
+    ]
+    assert all("Page 1 of 2" in sheet.text for sheet in sheets[::2])
+    assert min(size for sheet in sheets for _, size in sheet.digits) >= SMALLEST - 0.01
+
+
+def test_versions_are_offered_where_numbers_have_a_seed(opened):
+    page, _, _ = of_sheet(opened, WHO)
+    from_menu(page, "Print").click()
+    expect(page.get_by_role("button", name="Worksheet and key")).to_be_visible()
+    expect(page.get_by_role("button", name="Their worksheets")).to_be_hidden()
+
+
+def test_failed_versions_say_why(opened):
+    page, _, _ = of_sheet(opened, CAUSAL)
+    page.evaluate("() => { window.versionsOf = async () => { throw new Error('No room for <b>30</b>.'); } }")
+    from_menu(page, "Print").click()
+    page.get_by_role("button", name="Their keys").click()
+    expect(page.get_by_role("dialog").get_by_role("status")).to_have_text("That didn’t work: No room for <b>30</b>.")
+    expect(page.get_by_role("dialog", name="Print")).to_be_visible()
+
+
 @pytest.mark.slow
 def test_first_printed_page_has_arcs_and_words(opened):
     page = opened("?view=matrices&present=1&step=scores", **WHO)
@@ -194,7 +329,7 @@ def test_print_dialog_traps_the_keyboard(opened):
     sizes = dialog.locator("button, select").evaluate_all(
         "(all) => all.map((each) => Math.min(each.offsetWidth, each.offsetHeight))"
     )
-    assert len(sizes) == 4
+    assert len(sizes) == 6
     assert min(sizes) >= 24
     before = page.url
     for key in ("ArrowRight", "PageDown", "w", "1"):

@@ -26,6 +26,7 @@ from attnviz.scene.scene import (
     Options,
     Scene,
     model_choice,
+    next_seed,
     parts_for_source,
     with_options,
 )
@@ -118,8 +119,7 @@ def _seed(scene: Scene, message: object) -> ActionResult:
 
 
 def _another_seed(scene: Scene, message: object) -> ActionResult:
-    """The next seed of a full-period generator: all seeds below 1,000 occur before one repeats."""
-    return _set(scene, "seed", (421 * scene.options.seed + 613) % 1000)
+    return _set(scene, "seed", next_seed(scene.options.seed))
 
 
 def _option(scene: Scene, message: object, name: str) -> ActionResult:

@@ -358,6 +358,7 @@ declare global {
     page?: { bytes: number; shell(): Node | Promise<Node> };
     alone?: string;
     collect?(pass: Pass, where: Where): boolean;
+    versions?(pass: Pass, where: Where, n: number): Promise<any[]>;
     classBar?: (lead: (at: string, isShown: boolean) => boolean, changed: () => void, isPresented: () => boolean) => any;
   }
 

@@ -43,6 +43,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
     classBar: classBarAt(site),
     run: what => setTriggerValue("run", what),
     collect: (pass, where) => controller.collect(pass, where, tab),
+    versions: controller.versions,
     page: page && {
       bytes: page.bytes,
       shell: async () => readShell((await import(new URL(page.path, site).href)).shell),

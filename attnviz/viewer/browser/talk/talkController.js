@@ -7,6 +7,7 @@ import { makeTalkDock, makeTalkRequests, makeTalkUploads } from "./talkDock.js";
 import { headingOf, thumbnailOf } from "../lesson/speakerWindow.js";
 import { searchAt } from "../model/address.js";
 import { addressOf } from "../shell/history.js";
+import { fetchJson } from "../shell/ask.js";
 
 const NAME = "attnviz talk";
 const MOST_UNDONE = 50;
@@ -76,6 +77,12 @@ function readTalk(storeOf) {
   return { talk, pictures: pictures ?? {}, before: [before].flat().filter(isTalk) };
 }
 
+// What is shown, as an address of the walkthrough.
+function shownAt(pass, where) {
+  const { search } = new URL(spelledOut(window.location.href, pass.document.link));
+  return searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
+}
+
 const UNDER_WAY = "attnviz talk under way"; // {here, next, from, what}: addresses (`from` is where the talk was started) and what to do on arrival
 const SHARED = "attnviz talk numbers"; // {names, tab}: the uploads of the moment that is open in the walkthrough, and the tab that has them
 const UPLOADED = /own-(parameters|microgpt|code)/; // in an address
@@ -139,14 +146,19 @@ function makeController(site, templates) {
   return {
     // Adds the scene on screen as a moment. `tab` is the tab of its pass.
     collect(pass, where, tab) {
-      const { search } = new URL(spelledOut(window.location.href, pass.document.link)),
-        at = searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1),
+      const at = shownAt(pass, where),
         hasUploads = UPLOADED.test(decodeURIComponent(at));
       talkDock.collect(
         { at, picture: thumbnailOf(pass, where), title: headingOf(pass, where) },
         hasUploads ? tab : null,
       );
       return true;
+    },
+    // The documents of what is shown with other seeds, for versions of a worksheet.
+    async versions(pass, where, n) {
+      const asked = { kind: "versions", at: shownAt(pass, where), n },
+        { documents } = await fetchJson(new URL("talk", site), asked);
+      return documents.map(templates.completeDocument);
     },
     // Sends a tab the uploads of the moment that it shows, if it lacks them. Resolves to whether it did.
     async restoreUploads({ tab, lacksFile }) {

@@ -1,12 +1,12 @@
 // What is printed: all steps, or a worksheet with blanks, chosen in a dialog.
 import { isHeaded, isOfHeads } from "../model/axes.js";
 import { QUESTIONS, atStep, focusOf, isFirst, stepAt, stepsOf } from "../model/state.js";
-import { isHeads, isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js";
+import { fitted, isHeads, isOfSheet, layerOfPage, pagesOf, visibleRows } from "../model/state.js";
 import { revealAt } from "../model/address.js";
 import { nameInBlock } from "../model/words.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { coloursOf } from "../dom/colour.js";
-import { button, h, onPrint } from "../dom/element.js";
+import { button, h, onPrint, write } from "../dom/element.js";
 import { makeMeasures } from "./measures.js";
 import { makePicture } from "./picture.js";
 import { makeAllHeads } from "./allHeads.js";
@@ -69,31 +69,56 @@ function keysFrom(pass, start, bands) {
 const isWorkedOut = ({ cells, sentence }) => cells.rows === null && sentence.length > 0;
 const keyOf = (stage, array) => `${stage} ${array}`;
 
-// Draws the sheets into `pages`, with numbers left out from the bands labelled `start` on, and then complete.
-function drawSheets(pages, { pass, where, colours }, start) {
-  const complete = { name: start && "Key", start: "" },
-    copies = start ? [{ name: "Worksheet", start }, complete] : [complete],
-    steps = pagesOf(pass);
-  copies.forEach((copy, nth) => {
-    steps.forEach(({ id }, position) => {
-      const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false },
-        usual = { ...onSheet, ...atStep(pass, onSheet, id), picked: "" },
-        isWorksheet = copy.start !== "",
-        shown = isWorksheet ? shownBefore(pass, usual, copy.start) : () => true,
-        at = isWorksheet ? besideTheLargest(pass, usual, shown) : usual,
-        sheet = makeOneWord(INERT),
-        foot = drawFoot(pass, nth * steps.length + position + 1, copies.length * steps.length);
-      const parts = [drawHead(pass, at, copy.name), drawWords(pass, at), sheet.element, foot],
-        alone = { ...lookAt(pass, at, false), shown, isWorksheet, colours },
-        look = withPair(alone, pass, at, () => shown);
-      pages.append(h("section", { class: "printed of-sheet" }, parts));
-      sheet.update(pass, at, look);
+/** Whether versions of a pass can have other numbers. @param {Pass} pass */
+export const hasSeed = ({ document: { caption } }) => caption.includes(" Seed: ");
+
+const WORKSHEET = "Worksheet",
+  KEY = "Key",
+  UNROUNDED = "The key is computed from unrounded numbers: by those printed here, last digits may differ. ",
+  WHOLE = "Parameters: whole"; // in a caption
+
+/** What is printed of the sheet: `start` is the label of the band from which numbers are left out, "" for none. Of `versions`, the
+ * passes of a worksheet with different numbers, either the worksheets are printed or their keys.
+ * @typedef {{ start: string, versions?: Pass[], copy?: string }} Job */
+
+// Draws worksheet and key into `pages`, or all versions of one of the two.
+function drawSheets(pages, { pass, where, colours }, /** @type {Job} */ { start, versions, copy = "" }) {
+  if (versions)
+    versions.forEach((version, nth) => {
+      const name = `${copy} ${nth + 1}`,
+        shown = { pass: version, where: fitted(version, where), colours };
+      drawCopy(pages, shown, { name, start, isWorksheet: copy === WORKSHEET, count: pagesOf(version).length });
     });
+  else {
+    const count = pagesOf(pass).length,
+      copies = start ? [WORKSHEET, KEY] : [""],
+      all = copies.length * count;
+    copies.forEach((name, nth) => {
+      const made = { name, start, isWorksheet: name === WORKSHEET, before: nth * count, count: all };
+      drawCopy(pages, { pass, where, colours }, made);
+    });
+  }
+}
+
+// A page for each step: of a worksheet without the numbers from the bands labelled `start` on, of all else complete.
+function drawCopy(pages, { pass, where, colours }, { name, start, isWorksheet, before = 0, count }) {
+  pagesOf(pass).forEach(({ id }, position) => {
+    const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false },
+      usual = { ...onSheet, ...atStep(pass, onSheet, id), picked: "" },
+      shown = isWorksheet ? shownBefore(pass, usual, start) : () => true,
+      at = isWorksheet ? besideTheLargest(pass, usual, shown) : usual,
+      sheet = makeOneWord(INERT),
+      foot = drawFoot(pass, name, before + position + 1, count);
+    const parts = [drawHead(pass, at, name, isWorksheet), drawWords(pass, at), sheet.element, foot],
+      alone = { ...lookAt(pass, at, false), shown, isWorksheet, colours },
+      look = withPair(alone, pass, at, () => shown);
+    pages.append(h("section", { class: "printed of-sheet" }, parts));
+    sheet.update(pass, at, look);
   });
 }
 
-/** @param {Pass} pass @param {Where} where @param {string} copy */
-function drawHead(pass, where, copy) {
+/** @param {Pass} pass @param {Where} where @param {string} copy @param {boolean} isWorksheet */
+function drawHead(pass, where, copy, isWorksheet) {
   const { page, attention } = stepAt(pass, where),
     layer = pass.document.layers.length > 1 ? layerOfPage(page) : 0,
     word = h("span", { class: "word" }, pass.wordsAt(where.step).query[where.cell.query]),
@@ -107,7 +132,7 @@ function drawHead(pass, where, copy) {
     page.startsWith("words")
       ? h("h2", {}, "Where “", word, `” looks${head}`)
       : h("h2", {}, "What “", word, "” becomes"),
-    copy === "Worksheet" && h("span", { class: "writer" }, "Name"),
+    isWorksheet && h("span", { class: "writer" }, "Name"),
   );
 }
 
@@ -125,43 +150,78 @@ function drawWords(pass, { cell, step }) {
 }
 
 /** @param {Pass} pass */
-function drawFoot({ document: { caption, changes, other } }, nth, count) {
-  const set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "",
+function drawFoot({ document: { caption, changes, other } }, copy, nth, count) {
+  const note = copy && !caption.includes(WHOLE) ? UNROUNDED : "",
+    set = changes.length ? ` Set by hand: ${changes.map(({ text }) => text).join("; ")}.` : "",
     settingsOfA = other?.between.map(([name, one]) => `${name}: ${one}`).join("; "),
     ofA = other ? ` A beside it: ${settingsOfA}. ${other.parted}` : "";
   const page = h("span", { class: "place" }, `Page ${nth} of ${count}`);
-  return h("footer", {}, h("span", {}, `${caption}${set}${ofA}`), page);
+  return h("footer", {}, h("span", {}, `${note}${caption}${set}${ofA}`), page);
 }
 
-// print(start) prints, with the numbers left out from that band on if there is one.
-export function makePrintDialog(print) {
+const MOST_VERSIONS = 30; // as in lessons/talk_request.py
+
+// print(job) prints; versions(n), where a server computes them, resolves to passes with other numbers.
+export function makePrintDialog(print, versions) {
   const start = h("select"),
+    number = h("input", { type: "number", min: "1", max: String(MOST_VERSIONS), value: "10" }),
+    status = h("p", { class: "note", role: "status" }),
     close = () => box.close();
   const printing = run => () => {
     close();
     run();
   };
-  const printAll = printing(() => print()),
-    printWorksheet = printing(() => print(start.value)),
+  const printAll = printing(() => print({ start: "" })),
+    printWorksheet = printing(() => print({ start: start.value })),
     label = h("label", {}, "Numbers left out from ", start, " on"),
     complete = button("With all numbers", printAll, "primary"),
     worksheet = h("p", {}, button("Worksheet and key", printWorksheet), label);
-  const box = h(
-    "dialog",
-    { class: "print-dialog asks", "aria-label": "Print" },
-    h("h3", {}, "Print the sheet"),
-    h("p", {}, complete),
-    worksheet,
-    h("p", {}, button("Close", close)),
+  const printVersions = copy => async () => {
+    const n = Math.min(Math.max(Math.round(Number(number.value)) || 1, 1), MOST_VERSIONS);
+    number.value = String(n);
+    write(status, `${n} versions are computed…`);
+    try {
+      const made = await versions(n);
+      write(status, "");
+      close();
+      print({ start: start.value, versions: made, copy });
+    } catch (error) {
+      write(status, `That didn’t work: ${error instanceof Error ? error.message : error}`);
+    }
+  };
+  const ofVersions = h(
+    "p",
+    {},
+    h("label", {}, "Versions with other numbers: ", number),
+    button("Their worksheets", printVersions(WORKSHEET)),
+    button("Their keys", printVersions(KEY)),
   );
+  const exact = h(
+      "p",
+      { class: "note" },
+      "With the parameters “whole” all numbers agree with the key to the last digit.",
+    ),
+    box = h(
+      "dialog",
+      { class: "print-dialog asks", "aria-label": "Print" },
+      h("h3", {}, "Print the sheet"),
+      h("p", {}, complete),
+      worksheet,
+      ofVersions,
+      exact,
+      status,
+      h("p", {}, button("Close", close)),
+    );
   return {
     element: box,
     // `bands` are the labels of those that it can start from; the last choice stays if it is among them.
-    open(bands) {
+    open(bands, hasSeed) {
       const chosen = start.value;
       start.replaceChildren(...bands.map(band => h("option", {}, band)));
       if (bands.includes(chosen)) start.value = chosen;
       worksheet.hidden = !bands.length;
+      ofVersions.hidden = exact.hidden = !bands.length || !hasSeed || !versions;
+      write(status, "");
       box.showModal();
     },
   };
@@ -170,18 +230,18 @@ export function makePrintDialog(print) {
 const INERT = { go: () => {}, point: () => {}, pick: () => {}, keyMoved: () => {}, onPoint: () => {}, set: () => {} };
 const A4 = "@page { size: A4 landscape; margin: 10mm; }";
 
-// Puts the pages into `root` when the browser prints, and removes them afterwards. print(start) leaves numbers out from a band on, for that once.
+// Puts the pages into `root` when the browser prints, and removes them afterwards. print(job) prints a worksheet for that once.
 export function makePrinter(window, root, now) {
   const pages = h("div", { class: "pages" }),
     { document } = window;
   let isPresented = false,
-    start = "";
+    job = /** @type {Job} */ ({ start: "" });
   const before = () => {
     isPresented = root.classList.contains("presenting");
     root.classList.remove("presenting"); // its letters are for a lecture hall
     document.documentElement.removeAttribute("data-presenting");
     root.append(pages);
-    drawPages(pages, now(), start);
+    drawPages(pages, now(), job);
     return pages.querySelector(".of-sheet") !== null;
   };
   const after = () => {
@@ -192,22 +252,22 @@ export function makePrinter(window, root, now) {
       document.documentElement.setAttribute("data-presenting", "");
     }
     isPresented = false;
-    start = "";
+    job = { start: "" };
   };
   const end = onPrint(window, A4, before, after);
   return {
-    print: (band = "") => {
-      start = band;
+    print: (asked = { start: "" }) => {
+      job = asked;
       window.print();
     },
     end,
   };
 }
 
-function drawPages(pages, { pass, where }, start) {
+function drawPages(pages, { pass, where }, job) {
   const colours = coloursOf(pages);
   pages.replaceChildren();
-  if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours }, start);
+  if (isOfSheet(pass, where)) drawSheets(pages, { pass, where, colours }, job);
   else if (isHeads(pass, where)) drawHeads(pages, { pass, where: { ...where, present: false }, colours });
   else drawSteps(pages, { pass, where, colours });
   for (const each of pages.querySelectorAll("section[aria-label]")) each.removeAttribute("aria-label"); // the screen has one of that name

@@ -12,7 +12,7 @@ import { makeRequestsOnce } from "../shell/templates.js";
 import { makeTools } from "./tools.js";
 import { isNarrowFrame } from "./oneWordPhone.js";
 import { makeDownload } from "./download.js";
-import { makePrintDialog, makePrinter, worksheetStarts } from "./print.js";
+import { hasSeed, makePrintDialog, makePrinter, worksheetStarts } from "./print.js";
 import { makeQrCode } from "./qrCode.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeViews } from "./views.js";
@@ -177,6 +177,7 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
 
 /** `host` is where the viewer stands:
  *   collect(pass, where), where there is a talk of one's own, keeps what is shown for it
+ *   versions(pass, where, n), where a server computes them, resolves to n documents of it with other seeds
  *   send(event, message) reaches the server; alone, where there is none, says so: send says false then
  *   type() gives the keyboard to the sentence; example(), where there are settings, takes the next of the example sentences, and says
  *   whether there is one
@@ -257,7 +258,9 @@ export function mount(root, host, saved = null) {
     code = makeQrCode(window, !host.alone, classBar?.open),
     presenting = makePresenting(document, root, follow, code);
   const printer = makePrinter(window, root, now),
-    printDialog = makePrintDialog(printer.print),
+    { versions: makeVersions } = host,
+    versions = makeVersions && (async n => (await makeVersions(now().pass, now().where, n)).map(readPass)),
+    printDialog = makePrintDialog(printer.print, versions),
     download = makeDownload(host, now);
   const toolbar = makeToolbar(play, {
     startPlay: () => play.start(ticksOf(now().pass, now().where)),
@@ -272,7 +275,7 @@ export function mount(root, host, saved = null) {
     download: download.start,
     print: () => {
       const { pass, where } = now();
-      if (isOfSheet(pass, where)) printDialog.open(worksheetStarts(pass, where));
+      if (isOfSheet(pass, where)) printDialog.open(worksheetStarts(pass, where), hasSeed(pass));
       else printer.print();
     },
     act: send,
