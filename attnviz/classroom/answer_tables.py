@@ -47,7 +47,7 @@ def seats_table(room: Room) -> str:
             if each.sure[nth]:
                 heads.append(f"{number}. How sure, 1 to 3{again}")
                 columns.append(each.sure[nth])
-    seats = sorted({seat for column in columns for seat in column} - room.speakers)
+    seats = sorted({seat for column in columns for seat in column} - {*room.speakers})
     secrets.SystemRandom().shuffle(seats)
     rows = ((number, *(column.get(seat, "") for column in columns)) for number, seat in enumerate(seats, start=1))
     return _csv(heads, rows)

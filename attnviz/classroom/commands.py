@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlencode
 import msgspec
 from msgspec import Meta, Struct, structs
 
-from attnviz.contract.classroom import CellQuestion
+from attnviz.contract.classroom import CellQuestion, PressKind
 from attnviz.contract.view_params import VIEWERS
 
 Value = int | float | str  # an answer: the index of a candidate, a number, or a text
@@ -82,16 +82,19 @@ class Join(Command, frozen=True):
 
 
 class Move(Command, frozen=True):
-    """Move the class to a place; `is_shown` says whether the answer is shown there."""
+    """Move the class to a place; `is_shown` says whether the answer is shown there, `shows_class` whether the class's
+    answers are.
+    """
 
     place: Place
     is_shown: bool = False
+    shows_class: bool = False
 
 
 class Press(Command, frozen=True):
-    """Step forward or back in the talk that runs on the speaker's other device."""
+    """Press a button of the page that is presented, from the speaker's other device."""
 
-    by: Literal[1, -1]
+    what: PressKind
 
 
 class Open(Command, frozen=True):
@@ -169,11 +172,15 @@ class PairDevice(Command, frozen=True, tag="take"):
     seat: Secret
 
 
+class ForgetDevices(Command, frozen=True, tag="forget"):
+    """Revoke all devices that were paired, and the code that is offered."""
+
+
 class End(Command, frozen=True):
     """End the room."""
 
 
-AnyCommand = Make | Join | Move | Press | Open | Again | Answer | Point | OfferDevice | PairDevice | End
+AnyCommand = Make | Join | Move | Press | Open | Again | Answer | Point | OfferDevice | PairDevice | ForgetDevices | End
 AnyCommand |= Wait | AllowQuestions | Wonder | Vote | ShowTexts
 
 

@@ -199,7 +199,7 @@ class SharedRooms(Rooms):
 
     def _replay(self, live: SharedLiveRoom, entries: list[Entry]) -> None:
         live.room = Room.made(_command(entries[0]))
-        live.log = RoomLog(*live.room.speakers)
+        live.log = RoomLog(live.room.speakers[0])
         live.commands = [parts["c"] for _, parts in entries]
         live.position = entries[-1][0]
         for entry in entries[1:]:

@@ -12,6 +12,7 @@ from attnviz.classroom.commands import (
     AllowQuestions,
     Answer,
     End,
+    ForgetDevices,
     Open,
     Point,
     Press,
@@ -67,6 +68,7 @@ class Move(Strict, frozen=True):
     moment: TalkMoment | None = None
     image: Image | None = None  # of the moment's slide, as base64; empty if the browser has lost it, null if not sent
     is_shown: bool = False
+    shows_class: bool = False
 
 
 class Here(Strict, frozen=True):
@@ -84,6 +86,7 @@ class Counts(Strict, frozen=True):
 
 
 Speakers = Move | Press | Open | Again | Wait | AllowQuestions | ShowTexts | Here | OfferDevice | Counts | End
+Speakers |= ForgetDevices
 Followers = Answer | Point | Wonder | Vote
 AnyRequest = Make | Join | Followers | Around | Speakers
 

@@ -10,6 +10,7 @@ from attnviz.classroom import commands
 from attnviz.classroom.codes import is_one_of
 from attnviz.classroom.commands import AnyCommand, Make, Place, Value
 from attnviz.classroom.written import ListenersQuestion, is_text, length_refusal
+from attnviz.contract.classroom import PressKind
 
 LARGEST = 1e12  # the largest number that an answer may be
 SECONDS = 2 * 60 * 60  # how long a room lasts after the speaker's last move
@@ -22,6 +23,7 @@ MAX_QUESTIONS = 200
 MAX_COMMANDS = 100_000  # commands of followers that a room keeps; a class of 120 makes about 10,000
 MAX_DEVICES = 5  # devices that one speaker may use
 FOLLOWERS = commands.Join | commands.Answer | commands.Point | commands.Wonder | commands.Vote
+LATEST_PRESSES = 8  # presses that the presented page can still read, if it hears of them late
 
 
 class RoomError(ValueError):
@@ -88,14 +90,16 @@ class Room:
 
     code: str
     link: str  # the hash of the QR code's secret
-    keys: tuple[str, ...]  # the hashes of the speaker's keys, one for each device
-    speakers: set[str]  # the seats of the speaker's devices
+    keys: tuple[str, ...]  # the hashes of the speaker's keys, one for each device; the first opened it
+    speakers: tuple[str, ...]  # the seats of these devices
     moved: float  # when the class last moved
     seats: dict[str, float] = field(default_factory=dict)  # the seats in use, each with the time of its last answer
     place: Place | None = None
     number: int = 0  # how many times the class has moved
+    leads: int = 0  # how many times it was led, to a place or to what is shown there
     shows: int = 0  # the number of the move since which followers see the same pass and question
     is_shown: bool = False  # whether the answer is shown
+    shows_class: bool = False  # whether the presented page shows the class's answers
     questions: dict[Place, Question] = field(default_factory=dict)  # in order
     points: dict[str, tuple[Place, str]] = field(default_factory=dict)  # the cell that a seat doesn't understand
     offer: tuple[str, float] = ("", 0.0)  # the code for another of the speaker's devices, and when it was offered
@@ -104,7 +108,9 @@ class Room:
     shown_texts: set[int] = field(default_factory=set)  # the ids of those that the speaker shows
     n_texts: int = 0  # that have had an id
     talks_until: float = 0.0  # when to stop talking to one's neighbour
-    pressed: int = 0  # steps forward less steps back that the speaker's other devices have made in a talk
+    forgotten: tuple[str, ...] = ()  # the seats of devices that the speaker has forgotten
+    pressed: int = 0  # how many buttons the speaker's other devices have pressed
+    presses: tuple[PressKind, ...] = ()  # the latest of them
     has_ended: bool = False
     n_commands: int = 0
     is_again: bool = False  # whether it was reopened: its log may lack the seats of its last second
@@ -113,7 +119,7 @@ class Room:
     def made(cls, command: Make) -> Room:
         """The room that a command opens."""
         seats = {command.seat: 0.0}
-        room = cls(command.code, command.link, (command.key,), {command.seat}, command.time, seats)
+        room = cls(command.code, command.link, (command.key,), (command.seat,), command.time, seats)
         room.is_again = command.is_again
         return room
 
@@ -145,7 +151,7 @@ class Room:
 
     def _silent_seat(self) -> str | None:
         """The oldest follower's seat that has never answered, pointed or asked."""
-        others = self.speakers | self.points.keys() | self.wondered.keys()
+        others = {*self.speakers, *self.points, *self.wondered}
         return next((seat for seat, last in self.seats.items() if not last and seat not in others), None)
 
     def refusal(self, command: AnyCommand) -> str:
@@ -161,8 +167,8 @@ class Room:
             case commands.Move(place=place) if place.takes is not None and place not in self.questions:
                 if len(self.questions) >= MAX_QUESTIONS:
                     return f"A room has at most {MAX_QUESTIONS} questions. Open another."
-            case commands.Press() if self.place is None or not (self.place.kind == "talk" or self.place.is_own):
-                return "The class isn’t in a talk of the speaker’s."
+            case commands.Press() if self.place is None:
+                return "Nothing is presented yet."
             case commands.Open() | commands.Again() | commands.Wait():
                 return self._refusal_to_ask(command)
             case commands.Answer():
@@ -230,8 +236,9 @@ class Room:
                 self.seats.setdefault(seat, 0.0)
             case commands.Move():
                 self._move(command)
-            case commands.Press(by=by):
-                self.pressed += by
+            case commands.Press(what=what):
+                self.pressed += 1
+                self.presses = (*self.presses, what)[-LATEST_PRESSES:]
             case commands.Open(is_open=is_open):
                 self.question.is_open = is_open
             case commands.Again():
@@ -261,8 +268,11 @@ class Room:
             case commands.PairDevice(key=key, seat=seat):
                 self.keys = (*self.keys, key)
                 self.seats[seat] = 0.0
-                self.speakers.add(seat)
+                self.speakers = (*self.speakers, seat)
                 self.offer = "", 0.0
+            case commands.ForgetDevices():
+                self.forgotten += self.speakers[1:]
+                self.keys, self.speakers, self.offer = self.keys[:1], self.speakers[:1], ("", 0.0)
             case commands.End():
                 self.has_ended = True
                 for each in (self.questions, self.wondered, self.points):  # what people said
@@ -307,6 +317,7 @@ class Room:
 
     def _move(self, command: commands.Move) -> None:
         self.moved, self.is_shown, place = command.time, command.is_shown, command.place
+        self.shows_class, self.leads = command.shows_class, self.leads + 1
         if place != self.place:
             self.talks_until = 0.0
             self.number += 1

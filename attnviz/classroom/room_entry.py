@@ -33,6 +33,7 @@ def rooms_at(url: str) -> Rooms:
 ROOMS = rooms_at(os.environ.get("ATTNVIZ_ROOMS", ""))  # the room store of this process
 _NONE_HERE = "You have no seat in a room with this code. It may have ended, or it is of another server."
 ENDED = "The class has ended."
+_FORGOTTEN = "The speaker has forgotten this device: it leads no longer. Type the code of the class to follow it."
 _WRONG_CODE = "There is no room with this code. Look at the screen again: six letters."
 FULL = f"This room is full: {MAX_HERE} are here."
 _MANY_CODES = (
@@ -53,6 +54,8 @@ async def room_of_seat(code: str, seat: str) -> LiveRoom:
         if await ROOMS.has_ended(code):
             raise RoomError(ENDED, 410)
         raise RoomError(_NONE_HERE, 403)
+    if seat in live.room.forgotten:
+        raise RoomError(_FORGOTTEN, 403)
     most = SECONDS if live.room.is_again else SEAT_SECONDS
     is_new = seat_age(seat, live.room.keys[0], time.time()) <= most
     if not is_new and seat not in live.streams and seat not in live.room.seats:

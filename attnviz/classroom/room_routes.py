@@ -44,7 +44,7 @@ async def stream(live: LiveRoom, seat: str, known: str, known_log: str = "") -> 
     live.notify(speaker_alone=True)
     try:
         yield b"retry: 500\nevent: own\ndata: " + to_json(_own_now(live.room, seat)) + b"\n\n"
-        while True:
+        while seat not in live.room.forgotten:
             if log:
                 if log is not live.log:  # rebuilt by all processes together
                     log, n_logged = live.log, 0
@@ -168,20 +168,27 @@ def _cleaned(message: requests.Followers) -> requests.Followers:
     return message
 
 
+def _led(live: LiveRoom, *, lacks_image: bool = False) -> Led:
+    room = live.room
+    is_own = bool(room.place and room.place.is_own)
+    return Led(number=room.number, leads=room.leads, is_own=is_own, lacks_image=lacks_image)
+
+
 async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
     now = time.time()
     live.speaker = now
     match message:
-        case requests.Move(at=at, question=question, moment=moment, image=image, is_shown=is_shown):
+        case requests.Move(at=at, question=question, moment=moment, image=image):
             place = await _in_lane(live, place_in, at, question, moment)
             name = image_name(place)
             if name and image:
                 check_image(image)
                 await ROOMS.keep_image(live, name, image)
             elif name and image is None and not await ROOMS.image(live, name):
-                return json_response(to_json(Led(number=live.room.number, is_own=False, lacks_image=True)))
-            await ROOMS.do(live, commands.Move(time=now, place=place, is_shown=is_shown))
-            return json_response(to_json(Led(number=live.room.number, is_own=place.is_own, lacks_image=False)))
+                return json_response(to_json(_led(live, lacks_image=True)))
+            shown = {"is_shown": message.is_shown, "shows_class": message.shows_class}
+            await ROOMS.do(live, commands.Move(time=now, place=place, **shown))
+            return json_response(to_json(_led(live)))
         case requests.OfferDevice():
             code = new_code()
             await ROOMS.do(live, commands.OfferDevice(time=now, code=code))

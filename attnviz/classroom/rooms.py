@@ -59,7 +59,7 @@ class LiveRoom:
     _changed: dict[bool, asyncio.Event] = field(default_factory=lambda: {True: asyncio.Event(), False: asyncio.Event()})
 
     def __post_init__(self) -> None:
-        self.log = RoomLog(*self.room.speakers)
+        self.log = RoomLog(self.room.speakers[0])
 
     def apply(self, command: AnyCommand) -> None:
         """Apply a command and log it; if it is refused, raise RoomError and change nothing."""
@@ -70,7 +70,8 @@ class LiveRoom:
     def presence(self) -> Presence:
         """Presence in this process; the speaker's own devices don't count."""
         since = time.time() - POLLED_SECONDS
-        here = (self.streams.keys() | {seat for seat, at in self.polled.items() if at > since}) - self.room.speakers
+        polled = {seat for seat, at in self.polled.items() if at > since}
+        here = (self.streams.keys() | polled).difference(self.room.speakers)
         return Presence(len(here), len(here & self.around), self.speaker)
 
     @property
@@ -140,6 +141,9 @@ class LiveRoom:
                 ],
                 pointed=[Pointed(at=each.at, cell=cell, count=n) for each, cell, n in room.counts_of_points()],
                 pressed=room.pressed,
+                presses=[*room.presses],
+                shows_class=room.shows_class,
+                leads=room.leads,
             )
         return state
 

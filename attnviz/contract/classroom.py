@@ -40,6 +40,9 @@ class Written(Sent):
     votes: Place  # of a question; 0 for an answer
 
 
+PressKind = Literal["next", "back", "answers", "reveal"]
+
+
 class Audience(Sent):
     """What only the speaker gets."""
 
@@ -53,7 +56,10 @@ class Audience(Sent):
     texts: list[Written]  # the answers in words to the current question
     wondered: list[Written]  # the listeners' questions, most votes first
     pointed: list[Pointed]
-    pressed: int  # the steps forward less those back that a second device requested
+    pressed: Place  # how many buttons the speaker's other devices have pressed
+    presses: list[PressKind]  # the latest of them
+    shows_class: bool  # whether the presented page shows the class's answers
+    leads: Place  # counts how often a device led the class, to a place or to what is shown there
 
 
 class Wondered(Sent):
@@ -123,6 +129,7 @@ class Led(Sent):
     """The place that the speaker led the class to: its number, and whether it shows uploaded numbers."""
 
     number: Place
+    leads: Place  # as in Audience
     is_own: bool
     lacks_image: bool  # whether the class was not led, as the room needs the image of the slide, too
 

@@ -62,6 +62,23 @@ def opens_class(speaker):
     return code
 
 
+def device_code(speaker):
+    """A code for another device: it isn't on a page that is presented."""
+    menu = speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True)
+    menu.click()
+    expect(speaker.get_by_role("button", name="Forget devices")).to_be_visible()
+    expect(speaker.get_by_role("button", name="Another device of mine")).to_be_hidden()
+    for key in ("Escape", "Escape"):  # closes the menu, and leaves the talk
+        speaker.keyboard.press(key)
+    menu.click()
+    speaker.get_by_role("button", name="Another device of mine").click()
+    code = speaker.locator(".class-hand strong").inner_text()
+    speaker.keyboard.press("Escape")
+    speaker.keyboard.press("p")
+    expect(speaker.locator(".viewer.presenting")).to_be_attached()
+    return code
+
+
 def answers(page):
     return page.locator(".class-page .choices button")
 
@@ -161,7 +178,8 @@ def test_phones_get_verdicts(answered):
 
 def test_late_and_offline_phones_rejoin(answered, comes):
     code, speaker, first, second = answered
-    speaker.get_by_role("button", name="Reveal").click()
+    for name in ("Show answers", "Reveal"):
+        speaker.get_by_role("button", name=name).click()
     second.locator(".class-own .number").or_(second.get_by_role("button", name="“street” scores")).first.click()
     expect(second.locator(".class-state")).to_have_text("you look around")
     expect(speaker.locator(".class-count")).to_contain_text("1 look around")
@@ -202,9 +220,7 @@ def test_second_device_leads_everywhere(comes):
     move_mouse(speaker)
     phone = comes("first", opens_class(speaker))
     assert "present=1" in speaker.url, "Escape closes the code, and leaves the talk as it is"
-    speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
-    speaker.get_by_role("button", name="Another device of mine").click()
-    remote = comes("second", speaker.locator(".class-hand strong").inner_text())
+    remote = comes("second", device_code(speaker))
     expect(remote.locator(".way .place")).to_have_text("step 6 of 11")
 
     step = phone.locator(".class-glance h2")
@@ -212,7 +228,6 @@ def test_second_device_leads_everywhere(comes):
     expect(step).to_have_text("Weighted sum")
     expect(speaker.locator(".step-text h2")).to_have_text(re.compile("^Collect the values"))
     assert "present=1" in speaker.url, "each screen in its own layout"
-    speaker.keyboard.press("Escape")
     speaker.keyboard.press("PageUp")
     expect(remote.locator(".way .place")).to_have_text("step 6 of 11")
     expect(step).to_have_text("Softmax")
@@ -240,9 +255,13 @@ def test_second_device_leads_everywhere(comes):
     speaker.goto(f"{speaker.url.partition('/walk')[0]}/?lesson=who-is-it&moment=2")
     expect(remote.locator(".lesson-page .count")).to_have_text("2 of 9")
     expect(answers(phone)).to_have_count(12)
+    remote.get_by_role("button", name="Show answers").click()
+    expect(speaker.get_by_role("button", name="Reveal")).to_be_visible()
     remote.get_by_role("button", name="Reveal").click()
     expect(phone.locator(".class-own")).to_contain_text("It is street.")
     expect(speaker.locator(".lesson-said.answered")).to_be_visible()
+    remote.get_by_role("button", name="Back", exact=True).click()
+    expect(speaker.locator(".lesson-said.answered")).to_have_count(0)
 
 
 def test_own_talk_is_led_by_a_second_device(comes):
@@ -267,19 +286,29 @@ def test_own_talk_is_led_by_a_second_device(comes):
     expect(phone.locator(".class-state")).to_have_text("● following")
 
     speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
-    speaker.get_by_role("button", name="Another device of mine").click()
-    remote = comes("second", speaker.locator(".class-hand strong").inner_text())
+    with speaker.context.expect_page() as opened:
+        speaker.get_by_role("button", name="Speaker’s window").click()
+    window = opened.value
+    window.get_by_role("button", name="Another device of mine").click()
+    remote = comes("second", window.locator(".class-hand strong").inner_text())
+    expect(speaker.locator(".class-hand")).to_have_text("")
+    window.close()
     expect(remote.locator(".lesson-said .text")).to_have_text("Look at <b>tired</b>.")
-    speaker.keyboard.press("Escape")
     answers(phone).first.click()
     expect(remote.locator(".class-state")).to_have_text("1 here · 1 answered")
     expect(answers(remote).first).to_be_disabled()
-    onward = remote.get_by_role("button", name="Next")
+    onward = remote.locator(".class-foot .check")
     before = onward.bounding_box()
-    onward.click()
+    for name in ("Show answers", "Reveal"):
+        expect(onward).to_have_text(name)
+        onward.click()
     for each in (phone, remote):
         expect(each.locator(".lesson-said.answered")).to_be_visible()
-    assert onward.bounding_box() == before, "a press that falls while the page grows would miss the button"
+    expect(onward).to_have_text("Next")
+    after = onward.bounding_box()
+    middle = before["x"] + before["width"] / 2, before["y"] + before["height"] / 2
+    spans = zip(("x", "y"), ("width", "height"), middle, strict=True)
+    assert all(after[side] <= at <= after[side] + after[size] for side, size, at in spans), "the thumb stays on it"
     onward.click()
     for each in (speaker, phone, remote):
         expect(each.locator(".lesson-said .text")).to_have_text("And at animal.")

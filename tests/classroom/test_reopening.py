@@ -56,10 +56,6 @@ PARTS = {
     "ids": st.none() | st.lists(st.integers(0, 5), max_size=3),
     "text": st.sampled_from(["", "Why?", "How many?", " no line "]),
     "by": st.sampled_from([1, -1]),
-    "sure": st.integers(0, 3),
-    "text": st.text(max_size=20),
-    "id": st.integers(-1, 3),
-    "ids": st.none() | st.lists(st.integers(-1, 3), max_size=3),
 }
 
 

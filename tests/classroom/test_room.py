@@ -22,7 +22,7 @@ from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code,
 from attnviz.classroom.commands import Place, Takes, read, to_json
 from attnviz.classroom.http import TokenBuckets, network_of
 from attnviz.classroom.questions import moment_at, place_in
-from attnviz.classroom.room import ANSWER_SECONDS, OFFER_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.room import ANSWER_SECONDS, LATEST_PRESSES, OFFER_SECONDS, SECONDS, Room, RoomError
 from attnviz.classroom.rooms import LiveRoom
 from attnviz.classroom.written import is_text, one_line
 from attnviz.contract.classroom import CellQuestion
@@ -214,12 +214,24 @@ class Class(RuleBasedStateMachine):
         number, nth = self.n_moves, self.rounds.get(self.place, 1)
         assert not self.do(commands.Answer, seat="nobody", value=value, number=number, round=nth)
 
-    @rule(by=st.sampled_from([1, -1]))
-    def press(self, by):
-        """Another device turns a talk, and nothing else."""
-        before, may = self.room.pressed, self.place is not None and (bool(self.place.moment) or self.place.is_own)
-        assert self.do(commands.Press, by=by) == may
-        assert self.room.pressed == before + by * may
+    @rule(what=st.sampled_from(["next", "back", "answers", "reveal"]))
+    def press(self, what):
+        """Another device presses what the presented page reads; it may hear of the latest presses at once."""
+        before, may = self.room.presses, self.place is not None
+        assert self.do(commands.Press, what=what) == may
+        assert self.room.presses == ((*before, what)[-LATEST_PRESSES:] if may else before)
+
+    @rule(device=st.sampled_from(["one", "other"]))
+    def pair_and_forget(self, device):
+        """A paired device leads until it is forgotten, with the code that is offered; the first page always does."""
+        self.do(commands.OfferDevice, code="CCCCCC")
+        assert self.do(commands.PairDevice, code="CCCCCC", key=hash_of(device), seat=device)
+        self.do(commands.OfferDevice, code="DDDDDD")
+        assert self.room.speakers == ("speaker", device)
+        assert self.do(commands.ForgetDevices)
+        assert [self.room.has_key(each) for each in ("key", device)] == [True, False]
+        assert (self.room.speakers, self.room.forgotten[-1]) == (("speaker",), device)
+        assert not self.do(commands.PairDevice, code="DDDDDD", key=hash_of(device), seat="another")
 
     @rule(seat=seats, cell=st.sampled_from(["scores[0,1,2]", "q[0,1,1]", ""]))
     def point(self, seat, cell):

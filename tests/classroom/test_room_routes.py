@@ -308,9 +308,9 @@ async def test_the_counts_have_each_answers_people_and_whether_it_is_right_and_n
 
 
 SPEAKERS = [
-    *({"do": "move", "at": LESSON}, {"do": "press", "by": 1}, {"do": "open", "isOpen": False}, {"do": "again"}),
+    *({"do": "move", "at": LESSON}, {"do": "press", "what": "next"}, {"do": "open", "isOpen": False}, {"do": "again"}),
     *({"do": "wait", "seconds": 60}, {"do": "allow", "isOn": True}, {"do": "texts", "isShown": True}),
-    *({"do": each} for each in ("here", "hand", "counts", "end")),
+    *({"do": each} for each in ("here", "hand", "forget", "counts", "end")),
 ]
 
 
@@ -400,6 +400,24 @@ async def test_a_stream_sends_what_happens_in_order_once_and_answers_to_the_spea
 
 
 @in_loop
+async def test_a_forgotten_device_is_cut_off_at_once_and_told():
+    made, _ = await opened()
+    await move(made)
+    code, offered = made["code"], (await data(made["code"], made["key"], do="hand"))["code"]
+    device = json.loads((await post(offered, do="join")).text)
+    events = stream(ROOMS.live[code], device["seat"], "")
+    for _ in range(2):
+        await anext(events)  # its own answer, and where the class is
+    assert (await post(code, device["key"], do="press", what="next")).status == 200
+    assert (await post(code, made["key"], do="forget")).status == 200
+    assert len([each async for each in events]) <= 2, "what was pressed before, at most"
+    assert await statuses(*(post(code, device["key"], **each) for each in SPEAKERS)) == [403] * len(SPEAKERS)
+    back = await post(code, do="join", seat=device["seat"])
+    assert (back.status, "forgotten this device" in back.text) == (403, True)
+    assert (await post(code, made["key"], do="press", what="next")).status == 200, "the page that opened it leads still"
+
+
+@in_loop
 async def test_what_happens_while_an_event_is_on_its_way_is_sent_at_once():
     """A phone with a slow network takes an event late, and no later event wakes its stream."""
     made, seat = await opened()
@@ -436,9 +454,10 @@ async def test_a_moment_of_the_speakers_own_talk_is_followed_without_their_notes
     # another text is another place; other notes are none, so the class goes back to the first
     for number, change in ((2, {"text": "Another text."}), (3, {"notes": "other notes"})):
         assert json.loads((await move(made, moment=OWN_MOMENT | change)).text)["number"] == number
-    presses = [(key, 1), (key, 1), (None, 1), (key, 2)]
-    assert await statuses(*(post(code, own, do="press", by=by) for own, by in presses)) == [200, 200, 403, 400]
-    assert (await audience(made))["pressed"] == 2, "the speaker's devices turn it, one press at a time"
+    presses = [(key, "next"), (key, "reveal"), (None, "next"), (key, "on")]
+    assert await statuses(*(post(code, own, do="press", what=what) for own, what in presses)) == [200, 200, 403, 400]
+    pressed = await audience(made)
+    assert (pressed["pressed"], pressed["presses"]) == (2, ["next", "reveal"]), "the speaker's devices turn it"
     lines = (await post(code, key, do="counts")).text.splitlines()
     assert lines[1].endswith(",1,,50.0,1,,no")
 
@@ -540,7 +559,7 @@ def test_a_room_is_opened_by_its_code_alone_wherever_the_app_is(base):
 
 
 DRAW = random.Random(1)
-KINDS = ["join", "move", "press", "open", "again", "answer", "point", "around", "hand", "counts", "end", "x"]
+KINDS = ["join", "move", "press", "open", "again", "answer", "point", "around", "hand", "forget", "counts", "end", "x"]
 
 
 def junk(depth=0):

@@ -205,27 +205,36 @@ const settled = async () => {
 // A room that two devices share, as the server has it: each has a line of its own.
 function makeRoom() {
   let state = { number: 0, at: "", kind: "pass", question: null, isShown: false, hasEnded: false },
-    pressed = 0;
+    presses = [],
+    showsClass = false;
   const devices = [],
     moves = [];
-  const now = () => ({ ...state, audience: { pressed } });
+  const now = () => ({
+    ...state,
+    audience: { pressed: presses.length, presses: presses.slice(-8), showsClass, leads: moves.length },
+  });
   const tell = () => {
     for (const hear of devices) hear(now());
   };
   return {
     moves,
     line: name => ({
-      post: (_code, { do: what, at, isShown, by }) => {
+      post: (_code, { do: what, at, isShown, what: press, ...rest }) => {
         if (what === "press") {
-          pressed += by;
+          presses = [...presses, press];
           setTimeout(tell);
         }
         if (what !== "move") return Promise.resolve({ isDone: true, status: 200, data: {} });
-        moves.push(`${name} ${at}${isShown ? " shown" : ""}`);
+        ({ showsClass } = rest);
+        moves.push(`${name} ${at}${showsClass ? " answers" : ""}${isShown ? " shown" : ""}`);
         const isElsewhere = at !== state.at;
         state = { ...state, at, isShown, number: state.number + Number(isElsewhere) };
         setTimeout(tell);
-        return Promise.resolve({ isDone: true, status: 200, data: { number: state.number, isOwn: false } });
+        return Promise.resolve({
+          isDone: true,
+          status: 200,
+          data: { number: state.number, leads: moves.length, isOwn: false },
+        });
       },
       listen: (_seat, _isAround, heard) => {
         devices.push(heard.now);
@@ -254,7 +263,8 @@ test("what one device does, another is led to, and tells nobody", async t => {
   one.shows({ at: "step=softmax" });
   await settled();
   assert.equal(one.led, null, "it went there itself");
-  assert.deepEqual(other.led, { at: "step=softmax", kind: "pass", question: null, isShown: false });
+  const there = { kind: "pass", question: null, isShown: false, showsClass: false };
+  assert.deepEqual(other.led, { at: "step=softmax", ...there });
   other.followed();
   other.shows({ at: "step=softmax&view=sheet" }, true); // as it writes it
   await settled();
@@ -265,18 +275,43 @@ test("what one device does, another is led to, and tells nobody", async t => {
   assert.equal(one.led.at, "step=answer");
 });
 
-test("an answer that one device shows is shown by the other", async t => {
+test("what one device shows of a moment, or hides again, the other does, and neither undoes its own", async t => {
   mockTimeouts(t, ["setInterval"]);
   const room = makeRoom(),
-    [one, other] = ["one", "other"].map(name => device(room, name));
-  for (const each of [one, other]) each.shows({ at: "lesson=a&moment=1" });
+    at = "lesson=a&moment=1",
+    [one, other] = ["one", "other"].map(name => device(room, name)),
+    wishes = [{ showsClass: true }, { showsClass: true, isShown: true }, { showsClass: true }, {}];
+  for (const each of [one, other]) each.shows({ at });
   await settled();
+  one.followed(); // the other one has led there last
+  for (const wish of wishes) {
+    const shown = { isShown: false, showsClass: false, ...wish };
+    one.shows({ at, ...shown });
+    assert.equal(one.led, null, "the room has another state, older than this");
+    await settled();
+    assert.equal(one.led, null);
+    const { isShown, showsClass } = other.led;
+    assert.deepEqual({ isShown, showsClass }, shown);
+    other.followed();
+    other.shows({ at, ...shown }, true);
+    assert.equal(other.led, null);
+  }
+  assert.ok(one.isHere);
+});
+
+test("counts are of the question that a page shows, not of the one that it has left", async t => {
+  mockTimeouts(t, ["setInterval"]);
+  const one = device(makeRoom(), "one");
+  one.shows({ at: "lesson=a&moment=1" });
+  assert.equal(one.isHere, false);
+  await settled();
+  assert.equal(one.isHere, true);
   one.shows({ at: "lesson=a&moment=1", isShown: true });
+  assert.equal(one.isHere, true, "as long as that is sent");
+  one.shows({ at: "lesson=a&moment=2" });
+  assert.equal(one.isHere, false);
   await settled();
-  assert.equal(other.led.isShown, true);
-  other.followed();
-  other.shows({ at: "lesson=a&moment=1", isShown: true }, true);
-  assert.equal(other.led, null);
+  assert.equal(one.isHere, true);
 });
 
 test("a page that was opened for a place of the class leads nobody there, and hears where the class has gone meanwhile", async t => {
@@ -300,15 +335,27 @@ test("what one device presses in a talk, another is told once, and of nothing fr
   const room = makeRoom(),
     [remote, gives] = ["remote", "gives"].map(name => device(room, name));
   await settled();
-  for (const by of [1, 1, 1, -1]) remote.press(by);
+  for (const what of ["next", "reveal", "back"]) remote.press(what);
   await settled();
-  assert.deepEqual([gives.presses(), gives.presses()], [2, 0]);
-  remote.press(-1);
+  assert.deepEqual([gives.presses(), gives.presses()], [["next", "reveal", "back"], []]);
+  remote.press("answers");
   await settled();
-  assert.equal(gives.presses(), -1);
+  assert.deepEqual(gives.presses(), ["answers"]);
   const late = device(room, "late");
   await settled();
-  assert.equal(late.presses(), 0);
+  assert.deepEqual(late.presses(), []);
+});
+
+test("a device that the room no longer knows says why, and leads nothing", t => {
+  mockTimeouts(t, ["setInterval"]);
+  let heard = /** @type {any} */ (null);
+  const listen = (_seat, _isAround, handlers) => {
+    heard = handlers;
+    return () => {};
+  };
+  const one = device({ line: () => ({ ...makeRoom().line("one"), listen }) }, "one");
+  heard.gone("The speaker has forgotten this device.");
+  assert.deepEqual([one.room, one.message], [null, "The speaker has forgotten this device."]);
 });
 
 test("where a move is lost it is made again, where it is refused it is not, and the reason is said until the next", async t => {

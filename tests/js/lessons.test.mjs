@@ -90,7 +90,13 @@ async function workedLesson(after, other = null) {
     frame = { announce: text => heard.push(text), bringVerdict() {}, begin() {}, whileLate: coming => coming },
     moments = { get: async ({ moment }) => all[moment], prefetch() {} },
     host = { has: () => true, address: { read: () => "", write() {} } },
-    page = { present() {}, update() {}, redraw() {}, forget() {}, sync: () => other?.(state.now()) };
+    page = {
+      present() {},
+      update() {},
+      redraw() {},
+      forget() {},
+      sync: () => other?.(state.now()),
+    };
   const navigation = makeNavigation(state, frame, { host, memory: makeMemory(forbidden), moments }, page);
   const go = async act => {
     act();

@@ -108,6 +108,7 @@ export interface Seat {
 /** The place that the speaker led the class to: its number, and whether it shows uploaded numbers. */
 export interface Led {
   number: number;
+  leads: number;
   isOwn: boolean;
   lacksImage: boolean;
 }
@@ -186,6 +187,9 @@ export interface Audience {
   wondered: Array<Written>;
   pointed: Array<Pointed>;
   pressed: number;
+  presses: Array<"answers" | "back" | "next" | "reveal">;
+  showsClass: boolean;
+  leads: number;
 }
 
 /** A talk's title, its moments as in its file, and the images and uploaded files that they show, by name. */

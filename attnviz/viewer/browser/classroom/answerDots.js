@@ -20,7 +20,11 @@ const NOTHING_MORE = {
 export const needsBoard = ({ kind }, { sure, moves }) =>
   kind === "write" || moves.length > 0 || sure.some(round => round.length);
 
-// `counts` are as in Audience of generated/contract.d.ts, and so is what `more` there is; without a `title` the question is named elsewhere.
+export const NO_ANSWERS = "No answers yet.";
+const isEmpty = counts => counts.every(round => !round.length);
+
+// `counts` are as in Audience of generated/contract.d.ts, null as long as they aren't shown, and so is what `more` there is; without a `title`
+// the question is named elsewhere.
 export function makeAnswerBoard() {
   const box = h("section", { class: "class-board", "aria-label": "The answers of the class" });
   const draw = memoLast(([, , counts, isShown, title, { sure, moves, texts }], question) => {
@@ -31,8 +35,9 @@ export function makeAnswerBoard() {
           ? drawShownTexts(texts)
           : moves.length
             ? drawMoves(question, { moves, counts }, isShown)
-            : drawDots(question, counts, isShown);
+            : drawDots(question, counts ?? [], isShown);
     box.replaceChildren(...heading, answers, ...drawSure(question, sure.at(-1) ?? [], isShown));
+    if (counts && question.kind !== "write" && isEmpty(counts)) box.append(h("p", { class: "none" }, NO_ANSWERS));
   });
   return {
     element: box,
@@ -198,6 +203,7 @@ export function makePlacedDots(home) {
       redraw = () => {
         const now = find();
         if (now && home.isConnected) drawOver(layer, now, isShown);
+        if (isEmpty(counts)) layer.prepend(h("li", { class: "none" }, NO_ANSWERS));
       };
       redraw();
       afterFrame(() => redraw()); // the picture is laid out first

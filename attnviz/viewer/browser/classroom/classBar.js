@@ -4,6 +4,8 @@ import { codedOf, drawCode } from "../views/qrCode.js";
 import { saveFile } from "../views/download.js";
 import { makeClassQuestion, roundButtons } from "./classQuestion.js";
 import { makeAnswerBoard, makePlacedDots } from "./answerDots.js";
+import { drawOffer } from "../lesson/classPanel.js";
+import { isForClass } from "../lesson/presses.js";
 
 const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
 
@@ -40,7 +42,8 @@ function makeClassCode(site) {
   };
 }
 
-function makeClassMenu(speaker, showCode) {
+// Where the room sees the page, the code for another device isn't there: a speaker's window has it, which showSpeaker(), if any, opens.
+function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
   const opener = button("Class", null),
     panel = makePopover(opener, "class-menu", "The class"),
     handOverLine = h("p", { class: "class-hand", role: "status" }),
@@ -49,11 +52,15 @@ function makeClassMenu(speaker, showCode) {
       panel.hidePopover();
       act();
     };
-  const handOver = async () => {
-    const offer = await speaker.handOver();
-    if (!offer) return;
-    const code = [h("strong", {}, offer.code), " as its path, within five minutes."];
-    handOverLine.replaceChildren("On the other device, open this site with ", ...code);
+  const handOver = button("Another device of mine", async () => {
+      const offer = await speaker.handOver();
+      if (offer && !isPresented()) redraw(handOverLine, drawOffer(offer.code));
+    }),
+    speaking = button("Speaker’s window", closing(showSpeaker)),
+    elsewhere = h("p", {}, showSpeaker ? IN_WINDOW : NOT_PRESENTED);
+  const forgetDevices = async () => {
+    redraw(handOverLine, []);
+    if (await speaker.forgetDevices()) write(handOverLine, FORGOTTEN);
   };
   const save = async () => {
     const text = await speaker.counts();
@@ -61,7 +68,10 @@ function makeClassMenu(speaker, showCode) {
   };
   panel.append(
     button("QR code", closing(showCode)),
-    button("Another device of mine", handOver),
+    speaking,
+    handOver,
+    elsewhere,
+    button("Forget devices", forgetDevices),
     handOverLine,
     button("Save the counts", save),
     button("End the class", closing(speaker.end)),
@@ -76,6 +86,10 @@ function makeClassMenu(speaker, showCode) {
         sum = cells.reduce((total, { count }) => total + count, 0),
         counts = cells.map(each => `${each.count} × ${nameOf(each, place)}`),
         lines = counts.length ? counts : ["Nobody has pointed at a number."];
+      speaking.hidden = !showSpeaker;
+      handOver.hidden = isPresented();
+      elsewhere.hidden = !isPresented();
+      if (isPresented() && handOverLine.querySelector("strong")) redraw(handOverLine, []);
       write(opener, cells.length ? `Class · ${sum} ?` : "Class");
       pointed.replaceChildren(...lines.map(line => h("li", {}, line)));
     },
@@ -90,11 +104,18 @@ function nameOf({ cell, at }, place) {
   return `${title}: ${axes.map(({ labels }, nth) => labels[number.index[nth]]).join(", ")}`;
 }
 
+const IN_WINDOW = "The code for another device of yours is in the speaker’s window, which the room doesn’t see.",
+  NOT_PRESENTED = "The code for another device of yours is here while nothing is presented.";
+const FORGOTTEN = "No other device of yours leads the class now.";
 const APART = "The servers of the class have lost each other: those here go on.";
 
-// lead(at, isShown) goes where the speaker's other device leads if this page can, else open(at) opens another page. For shows() a place has a
-// moment's {question, title, picture, moment, scene}, if it is one, and selected(), which gives {pass, focus}; null where nothing may be asked.
-export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, changed) {
+// lead(at, isShown, showsClass) goes where the speaker's other device leads if this page can, else open(at) opens another page, and openTalk()
+// a talk. turn(what) does what was pressed there, changed() is called as a class begins or ends. isPresented() says whether the room sees the
+// page. Of a lesson: showClass(is) shows the answers of the class or hides them, showSpeaker() opens a speaker's window, tell(report) tells it
+// of the class. For shows() a place has a moment's {question, title, picture, moment, scene}, if it is one, and selected(), which gives
+// {pass, focus}; null where nothing may be asked.
+export function makeClassBar(speaker, site, host) {
+  const { lead, open, openTalk, turn, changed, isPresented, showClass, showSpeaker, tell } = host;
   const code = makeClassCode(site),
     showCode = () => code.open(speaker.room),
     joinButton = button("", showCode, "class-door"),
@@ -105,22 +126,19 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
     board = makeAnswerBoard(),
     dialogs = h("div", { class: "class-dialogs" }),
     asking = makeClassQuestion(speaker, dialogs, () => sendToClass(place)),
-    menu = makeClassMenu(speaker, showCode);
+    menu = makeClassMenu(speaker, showCode, { isPresented, showSpeaker });
   let place = /** @type {any} */ (null),
-    questionAt = "", // of the question on the board
     wasOpen = Boolean(speaker.room),
     dots = /** @type {ReturnType<typeof makePlacedDots> | null} */ (null), // over the picture
     ledTo = /** @type {any} */ (null), // where another device has led this page, until the user moves on here
-    areAnswersShown = false;
+    rounds = 0, // of the question that is asked
+    offer = ""; // a code for another device, which the speaker's window shows
   dialogs.append(code.element, asking.menu, menu.panel);
-  function toggleAnswers() {
-    areAnswersShown = !areAnswersShown;
-    draw();
-  }
   function questionButtons(now) {
-    const isAsked = now.round && place?.question;
+    const isAsked = now.round && place?.question,
+      text = place?.showsClass ? "Hide answers" : "Show answers"; // before, the way on does
     return [
-      ...(isAsked ? [button(areAnswersShown ? "Hide answers" : "Show answers", toggleAnswers)] : []),
+      ...(isAsked && place.isShown ? [button(text, () => showClass(!place.showsClass))] : []),
       ...(isAsked ? roundButtons(speaker, now) : []),
       ...(place?.selected?.() ? [asking.button] : []),
     ];
@@ -129,6 +147,7 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
     const { room, now, message: why } = speaker;
     bar.hidden = !room && !why;
     board.element.hidden = true;
+    tell?.(report());
     joinButton.hidden = count.hidden = buttons.hidden = !room;
     write(message, why || (now?.isApart ? APART : ""));
     if (!room) {
@@ -146,16 +165,40 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
     asking.update();
     drawBoard(now);
     if (speaker.led && !ledTo?.isGoing) follow(speaker.led);
-    const by = speaker.presses();
-    if (by && place?.moment) turn(by);
+    for (const what of speaker.presses()) if (!asking.press(what)) turn(what);
+    noteRound(now);
   }
-  function drawBoard({ round, isShown, audience: { counts } }) {
-    const isOnBoard = Boolean(areAnswersShown && round && place?.question),
+  function drawBoard({ audience }) {
+    const isOnBoard = Boolean(place?.showsClass && isForClass(place.question)),
+      counts = speaker.isHere ? audience.counts : [],
       isInPicture = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
     if (!isOnBoard) dots?.hide();
     board.element.hidden = !isOnBoard || isInPicture;
-    board.element.classList.toggle("truth-beside", !board.element.hidden && isShown);
+    board.element.classList.toggle("truth-beside", !board.element.hidden && place.isShown);
     if (isOnBoard && !isInPicture) board.update(place.question, counts, place.isShown, place.title);
+  }
+  // Who is asked again doesn't see what the others have answered.
+  function noteRound({ round }) {
+    const before = rounds;
+    rounds = speaker.isHere ? (round?.number ?? 0) : 0;
+    if (before > 0 && rounds > before && place?.showsClass && !asking.isOpen) showClass?.(false);
+  }
+  // What the speaker's window shows of the class; null without one.
+  function report() {
+    const { room, now, message: why, isHere } = speaker;
+    if (!room) return null;
+    const { here = 0, answered = 0, counts = [] } = now?.audience ?? {},
+      asked = isHere ? { answered, counts, round: now.round } : { answered: 0, counts: [], round: null };
+    return { code: room.code, here, ...asked, message: why, offer };
+  }
+  async function handOver() {
+    offer = (await speaker.handOver())?.code ?? "";
+    draw();
+  }
+  async function forgetDevices() {
+    await speaker.forgetDevices();
+    offer = "";
+    draw();
   }
   function follow(to) {
     speaker.followed();
@@ -163,19 +206,19 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
     if (!to.at) return;
     if (to.kind === "talk") return openTalk();
     ledTo = { ...to, isGoing: true };
-    const isHere = lead(to.at, to.isShown);
+    const isHere = lead(to.at, to.isShown, to.showsClass);
     if (!isHere) open(to.at);
-    else if (to.kind === "question") asking.join(to.question, to.isShown);
+    else if (to.kind === "question") asking.join(to.question, to);
     ledTo.isGoing = false;
   }
-  function sendToClass({ at, isShown = false, moment = null, image = null }, isLedThere = false) {
-    speaker.shows({ at, isShown, moment, image }, isLedThere);
+  function sendToClass({ at, isShown = false, showsClass = false, moment = null, image = null }, isLedThere = false) {
+    speaker.shows({ at, isShown, showsClass, moment, image }, isLedThere);
   }
   // Whether this page shows a place because another device led it there.
-  function isLed({ at, isShown = false }) {
+  function isLed({ at, isShown = false, showsClass = false }) {
     if (ledTo?.isGoing)
       ledTo.at = at; // in this page's notation
-    else if (ledTo?.at !== at || ledTo.isShown !== isShown) ledTo = null;
+    else if (ledTo?.at !== at || ledTo.isShown !== isShown || ledTo.showsClass !== showsClass) ledTo = null;
     return ledTo !== null;
   }
   const stop = speaker.onChange(() => {
@@ -202,12 +245,12 @@ export function makeClassBar(speaker, site, { lead, open, openTalk, turn }, chan
       if (!speaker.room) await speaker.open();
       if (speaker.room) showCode();
     },
+    // Does what was pressed in the speaker's window.
+    act: what => ({ again: speaker.again, close: () => speaker.openAnswers(false), handOver, forgetDevices })[what]?.(),
+    tell: () => tell?.(report()),
     shows(at) {
       place = at;
       asking.setPlace(at);
-      const now = at.question ? at.at : "";
-      if (now !== questionAt) areAnswersShown = false;
-      questionAt = now;
       if (!asking.isOpen) sendToClass(at, isLed(at));
       draw();
     },

@@ -1,6 +1,8 @@
 // The page of a phone in a class: joining, its seat, and sending its answers. It comes without the viewer (tests/classroom/test_weight.py),
 // which is loaded once somebody touches the picture.
-import { button, h, write } from "../dom/element.js";
+import { button, h, redraw, write } from "../dom/element.js";
+import { drawCounts } from "../lesson/classPanel.js";
+import { UNANSWERED, nextPress } from "../lesson/presses.js";
 import { readStored, writeStored } from "../lesson/memory.js";
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
 import { askAgain, isTemporary, pause } from "../shell/ask.js";
@@ -143,7 +145,7 @@ export function mountClass(root, code, host) {
   const post = message => host.line.post(code, { seat, ...message }),
     answers = makeAnswers(post, draw),
     wonder = speaker ? null : makeWonder(post, drafts.of("to the speaker"));
-  box.append(...(wonder ? [wonder.element] : []), foot.element);
+  box.append(...(wonder ? [wonder.element] : []), foot.privateCounts, foot.element);
   async function join() {
     draw();
     const waiting = message => write(line, message),
@@ -266,7 +268,13 @@ export function mountClass(root, code, host) {
     if (now?.hasEnded)
       main.replaceChildren(h("p", { class: "class-end" }, "The class has ended. Thank you for coming."));
     else if (isHere && !isAround && moment && !now.isOwn && fetched === nameOfMoment()) drawView();
-    foot.update(isHere ? now.at : null, { isAround, pointed, canPoint: moment && (pointed || cellHere()) });
+    foot.update(isHere ? now.at : null, {
+      isAround,
+      pointed,
+      canPoint: moment && (pointed || cellHere()),
+      now,
+      moment,
+    });
   }
   function drawView() {
     const isOpen = opened === now.shows,
@@ -300,17 +308,42 @@ function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
   const back = button("Back to the class", follow, "check"),
     openLink = h("a", { target: "_blank", rel: "noopener" }, "Open it by myself"),
     point = button("I don’t understand this", pointAt),
-    turns = [button("Back", () => speaker.press(-1)), button("Next", () => speaker.press(1), "check")],
-    foot = h("footer", { class: "class-foot" }, speaker ? turns : [back, point, openLink]);
+    device = speaker && makeDevice(speaker),
+    foot = h("footer", { class: "class-foot" }, device ? device.buttons : [back, point, openLink]);
   return {
     element: foot,
-    update(at, { isAround, pointed, canPoint }) {
+    privateCounts: device ? device.counts : "",
+    update(at, { isAround, pointed, canPoint, now, moment }) {
       foot.hidden = at === null;
+      device?.update(now, moment);
       back.hidden = !isAround;
       point.hidden = !canPoint;
       point.setAttribute("aria-pressed", String(Boolean(pointed)));
       openLink.hidden = !at;
       if (at) openLink.href = hrefOf(at);
+    },
+  };
+}
+
+// What the speaker's other device has: how many gave each answer, and buttons that press those of the page that is presented.
+function makeDevice(speaker) {
+  const counts = h("div", { class: "class-private" }),
+    back = button("Back", () => speaker.press("back")),
+    reveal = button("Reveal", () => speaker.press("reveal")),
+    again = button("Ask again", speaker.again),
+    next = button("Next", () => speaker.press("next"), "check");
+  return {
+    counts,
+    buttons: [h("span", { class: "class-acts" }, reveal, again), back, next],
+    update(now, moment) {
+      const question = moment?.question,
+        isAsked = Boolean(now?.round && question && !now.isShown),
+        shown = { ...UNANSWERED, isShown: now?.isShown, showsClass: now?.audience?.showsClass },
+        text = (question && nextPress(moment, shown, true)) || "Next";
+      redraw(counts, now?.round && question ? [drawCounts(question, now.audience.counts)] : []);
+      write(next, text);
+      reveal.hidden = !isAsked || text === "Reveal";
+      again.hidden = !isAsked || now.round.number > 1;
     },
   };
 }

@@ -36,6 +36,12 @@ const QUESTIONS = {
   share: "Which share is it?",
   word: "Which word has the largest in this row?",
 };
+const REMOTE = new Map([
+  ["PageDown", "next"],
+  ["ArrowRight", "next"],
+  ["PageUp", "back"],
+  ["ArrowLeft", "back"],
+]);
 const NOT_COME = "The question has not come. It is asked for again in a moment.";
 
 export function roundButtons(speaker, { round, isShown }) {
@@ -73,14 +79,26 @@ export function makeClassQuestion(speaker, home, back) {
     question = /** @type {any} */ (null),
     about = /** @type {{ kind: string, cell: string } | null} */ (null),
     isShown = false,
+    showsClass = false, // whether the answers of the class are shown
+    rounds = 0,
     isClosedElsewhere = false; // by another device
   dialog.onkeydown = event => {
-    // a presenter remote shows the answer, then closes
-    if (!["PageDown", "ArrowRight"].includes(event.key)) return;
+    const what = REMOTE.get(event.key);
+    if (!what) return;
     event.preventDefault();
-    if (isShown) dialog.close();
-    else show();
+    press(what);
   };
+  // As in a lesson (presses.js): the class is asked, its answers are shown, then the right one; after that, or before, the dialog closes.
+  function press(what) {
+    if (!dialog.open) return false;
+    if (what === "back" ? !(isShown || showsClass) : isShown) dialog.close();
+    else if (!question)
+      return true; // not fetched yet
+    else if (what === "back") show(isShown && showsClass, false);
+    else if (what === "reveal" || (what === "next" && showsClass)) show(showsClass, true);
+    else show(true, false);
+    return true;
+  }
   dialog.onclose = () => {
     if (dialog.open) return; // the close event fires late, after the next dialog may have opened
     about = question = null;
@@ -89,11 +107,11 @@ export function makeClassQuestion(speaker, home, back) {
   menu.addEventListener("beforetoggle", ({ newState }) => {
     if (newState === "open") redraw(menu, drawKinds());
   });
-  const send = isLed => speaker.shows({ at: place.scene ?? place.at, question: about, isShown }, isLed);
+  const send = isLed => speaker.shows({ at: place.scene ?? place.at, question: about, isShown, showsClass }, isLed);
   async function ask(kind, cell) {
     menu.hidePopover();
     const request = { kind, cell };
-    begin(request, false);
+    begin(request);
     send(false);
     await untilAsked(speaker);
     if (about !== request) return;
@@ -124,9 +142,10 @@ export function makeClassQuestion(speaker, home, back) {
       ...kinds.map(kind => button(QUESTIONS[kind], () => ask(kind, cell))),
     ];
   }
-  function begin(what, isShownThere) {
+  function begin(what, shown = { isShown: false, showsClass: false }) {
     about = what;
-    isShown = isShownThere;
+    ({ isShown, showsClass } = shown);
+    rounds = 0;
     isClosedElsewhere = false;
     question = null;
     write(title, "");
@@ -138,9 +157,8 @@ export function makeClassQuestion(speaker, home, back) {
     write(count, "The question is put …");
     openDialog(dialog, home);
   }
-  function show() {
-    if (!question) return; // not fetched yet
-    isShown = true;
+  function show(ofClass, ofAnswer) {
+    [showsClass, isShown] = [ofClass, ofAnswer];
     send(false);
     update();
   }
@@ -148,12 +166,21 @@ export function makeClassQuestion(speaker, home, back) {
     if (dialog.open && !question && speaker.message) write(count, speaker.message); // the dialog covers the bar that shows it
     if (!dialog.open || !question || !speaker.now) return;
     const { audience, round } = speaker.now;
-    isShown ||= speaker.isUpToDate && speaker.now.isShown;
+    if (speaker.isShownElsewhere) {
+      ({ isShown } = speaker.now);
+      ({ showsClass } = audience);
+      speaker.followed();
+      send(true);
+    }
+    const isAgain = rounds > 0 && round?.number > rounds;
+    rounds = round?.number ?? 0;
+    if (isAgain && showsClass) return show(false, isShown);
     write(count, `${audience.here} here · ${audience.answered} answered`);
-    board.update(question, audience.counts, isShown);
+    board.update(question, showsClass ? audience.counts : null, isShown);
     redraw(truth, isShown ? verdictOn(question, null).sentences.map(runs => h("p", {}, plainText(runs))) : []);
     redraw(buttons, [
-      !isShown && button("Reveal", show, "check"),
+      !(isShown || showsClass) && button("Show answers", () => press("next"), "check"),
+      !isShown && button("Reveal", () => press("reveal"), showsClass ? "check" : ""),
       ...roundButtons(speaker, { round, isShown }),
       button("Back to the pass", () => dialog.close(), isShown ? "check" : ""),
     ]);
@@ -168,8 +195,9 @@ export function makeClassQuestion(speaker, home, back) {
     setPlace(now) {
       place = now;
     },
-    join(what, isShownThere) {
-      begin(what, isShownThere);
+    press,
+    join(what, shown) {
+      begin(what, shown);
       send(true);
       fetchQuestion(what);
     },

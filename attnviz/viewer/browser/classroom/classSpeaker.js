@@ -23,6 +23,8 @@ export function makeSpeaker(line, storeOf) {
     sent = "", // the last target that the class has
     isSending = false,
     number = takeLed(storeOf), // of the last place sent, or that this page was opened for; -1 if none
+    leads = -1, // the count of them that this page has made or followed
+    sentPlace = "", // without what is shown there
     isOpenedForPlace = number >= 0,
     pressed = /** @type {number | null} */ (null), // the count of presses when last read
     isAway = false, // whether the server doesn't answer, or has lost the room
@@ -37,7 +39,7 @@ export function makeSpeaker(line, storeOf) {
     clearInterval(heartbeat);
     setAway(false);
     log.erase();
-    [room, now, stop, sent, number, pressed, message] = [null, null, () => {}, "", -1, null, why];
+    [room, now, stop, sent, number, leads, pressed, message] = [null, null, () => {}, "", -1, -1, null, why];
     keep();
     notify();
   }
@@ -46,10 +48,10 @@ export function makeSpeaker(line, storeOf) {
     now = received;
     if (now.hasEnded) return forget("The class has ended.");
     setAway(false);
-    if (now.number < number) [number, sent] = [now.number, ""]; // a reopened room may lack what was done at last
+    if (now.number < number) [number, sent, leads] = [now.number, "", now.audience.leads]; // a reopened room may lack what was done at last
     if (number < 0) number = now.number;
     pressed ??= now.audience.pressed;
-    if (!isFirst || !isShownThere()) flush();
+    if (!isFirst || !isOtherThere()) flush();
     notify();
   }
   function begin() {
@@ -87,10 +89,11 @@ export function makeSpeaker(line, storeOf) {
     begin();
     if (room?.code !== mine.code) message = takenCode(room?.code);
   }
-  // Whether the class already sees the answer that this page hides: another device or an earlier page has revealed it.
-  function isShownThere() {
-    const isThere = now?.number === number && target && !target.question && now.at === target.at;
-    return Boolean(isThere && now.isShown && !target.isShown);
+  // Whether at this page's place another device, or an earlier page, has shown or hidden something since this one did.
+  function isOtherThere() {
+    const isThere = now?.number === number && target && (target.question || now.at === target.at),
+      isNew = isThere && now.audience.leads > leads;
+    return Boolean(isNew && (now.isShown !== target.isShown || now.audience.showsClass !== target.showsClass));
   }
   // Sends `target`; the image of a slide only where the room lacks it, as image() resolves to it.
   async function flush() {
@@ -106,7 +109,8 @@ export function makeSpeaker(line, storeOf) {
     if (reply.isDone) {
       /** @type {import("../../generated/contract").Led} */
       const led = reply.data;
-      number = led.number;
+      ({ number, leads } = led);
+      sentPlace = placeOf(JSON.parse(request));
       message = led.isOwn ? OWN : "";
     } else ({ message } = reply);
     notify();
@@ -133,25 +137,35 @@ export function makeSpeaker(line, storeOf) {
     get message() {
       return isAway ? AWAY : message;
     },
+    // Whether the counts in `now` are of the place that this page shows.
+    get isHere() {
+      return now !== null && target !== null && placeOf(target) === sentPlace && now.number === number;
+    },
     get isUpToDate() {
       return !isSending && JSON.stringify(target) === sent && now !== null && now.number >= number;
     },
     // Where the speaker's other device has led the class: {at, kind, question, isShown}, or null.
     get led() {
       const isElsewhere = now !== null && number >= 0 && now.number > number;
-      if (isSending || !(isElsewhere || isShownThere())) return null;
-      return { at: now.at, kind: now.kind, question: now.question, isShown: now.isShown };
+      if (isSending || !(isElsewhere || (isOtherThere() && !target.question))) return null;
+      const { at, kind, question, isShown, audience } = now;
+      return { at, kind, question, isShown, showsClass: audience.showsClass };
+    },
+    // Whether another device has shown or hidden something of the question about a cell that this page asks.
+    get isShownElsewhere() {
+      return Boolean(!isSending && target?.question && isOtherThere());
     },
     followed() {
-      if (now) number = now.number;
+      if (now) [number, leads] = [now.number, now.audience.leads];
     },
-    // How many steps forward (negative: back) the other device has made since the last call.
+    // What the other devices have pressed since the last call, of Audience.presses in generated/contract.d.ts.
     presses() {
-      const before = pressed;
-      pressed = now?.audience.pressed ?? null;
-      return pressed === null ? 0 : pressed - (before ?? 0);
+      const before = pressed ?? 0,
+        { pressed: count, presses } = now?.audience ?? { pressed: null, presses: [] };
+      pressed = count;
+      return count > before ? presses.slice(before - count) : [];
     },
-    press: by => command({ do: "press", by }),
+    press: what => command({ do: "press", what }),
     async open() {
       const { isDone, message: why, data } = await line.post("", { do: "make" });
       if (isDone) {
@@ -170,8 +184,8 @@ export function makeSpeaker(line, storeOf) {
     leaves: nth => writeStored(storeOf, LED, nth),
     // Sends where this page is, unless another device has led it there: then the class knows.
     shows(place, isLed = false) {
-      target = { question: null, moment: null, isShown: false, ...place };
-      if (isLed || isOpenedForPlace) sent = JSON.stringify(target);
+      target = { question: null, moment: null, isShown: false, showsClass: false, ...place };
+      if (isLed || isOpenedForPlace) [sent, sentPlace] = [JSON.stringify(target), placeOf(target)];
       isOpenedForPlace = false;
       flush();
     },
@@ -180,6 +194,7 @@ export function makeSpeaker(line, storeOf) {
     handOver: () => command({ do: "hand" }),
     counts: (by = "answer") => command({ do: "counts", by }),
     command,
+    forgetDevices: () => command({ do: "forget" }),
     // The speaker who ended the class gets no 'class ended' notice. Its key and answers leave this browser even if the server is away.
     end() {
       const { code, key } = room ?? {},
@@ -191,6 +206,8 @@ export function makeSpeaker(line, storeOf) {
     onChange,
   };
 }
+
+const placeOf = ({ at, question, moment }) => JSON.stringify([at, question, moment]);
 
 function takeLed(storeOf) {
   try {

@@ -105,6 +105,7 @@ function classPlace(state, talk, { picture, pass }) {
     moment: isTalk ? talk.momentAt(position) : null,
     image: isTalk ? () => talk.imageAt(position) : null,
     isShown,
+    showsClass: state.answered().showsClass,
     question,
     title: question ? plainText(question.prompt) : "",
     picture: picture.element,
@@ -121,7 +122,7 @@ function classPlace(state, talk, { picture, pass }) {
 //   opensSentences: whether any sentence can be opened there; hrefOfPage(name): the link of another page
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): a Storage
-//   classBar(lead, changed, isPresented, turn), where a class can be opened: makes the speaker's bar
+//   classBar(host), where a class can be opened: makes the speaker's bar; its host is as in makeClassBar
 //   talk, resumeSearch(), pause(position, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume
 //   it, and what is called when the walkthrough is opened in mid-talk, and when the talk is left
 // Returns {go(position), print(), openClass(), end()}.
@@ -136,13 +137,15 @@ export function mountLessons(root, course, host) {
       present: is => presenting.show(is),
       update,
       redraw,
-      sync: () => windows.sync(),
+      sync: () => windows?.sync(),
       forget: () => view.forget(),
     },
     navigation = makeNavigation(state, frame, { host, memory, moments }, page),
     view = makeMomentView(frame, state, memory, navigation, host.opensSentences ? course.ownSentence : "");
-  const changed = () => (state.moment || state.around) && update(),
-    classBar = host.classBar?.(navigation.lead, changed, () => state.position?.present, turn) ?? null;
+  let windows = /** @type {ReturnType<typeof makeTwoWindows> | null} */ (null); // it stands in what is made before
+  state.isClass = () => (classBar ? classBar.isOpen : Boolean(windows?.isClass()));
+  const speakerOf = navigation.start(), // "" unless this is a speaker's window, which has what the other one tells it of the class
+    classBar = speakerOf ? null : (host.classBar?.(makeClassHost()) ?? null);
   const actions = {
     ...navigation,
     hrefOf: host.hrefOf,
@@ -156,7 +159,7 @@ export function mountLessons(root, course, host) {
     startFrom: talk && (() => talk.startFrom(state.position.lesson)),
     showSpeaker,
     openClass: classBar?.open,
-    isClass: () => classBar?.isOpen,
+    isClass: state.isClass,
   };
   const menus = makeMenus(frame, state, { host, course, memory, moments }, actions),
     code = makeQrCode(window, host.isLinked);
@@ -172,15 +175,19 @@ export function mountLessons(root, course, host) {
   const remote = makeRemote(document, state, { ...actions, present: navigation.present }),
     presenting = makePresenting(document, frame.box, remote.follow, code, () => {
       updateSpeaker();
-      windows.sync();
+      windows?.sync();
     });
   const stopListening = host.address.onArrival(navigation.arrive);
-  const windows = makeTwoWindows(window, navigation.start(), frame, {
+  windows = makeTwoWindows(window, speakerOf, frame, {
     now: () => ({ ...state.now(), isBlank: presenting.isBlank() }),
     follow(now) {
       presenting.blank(now.isBlank);
       navigation.follow(now);
     },
+    hello: () => classBar?.tell(),
+    act: what => classBar?.act(what),
+    classChanged: update,
+    reveal: navigation.reveal,
   });
   const stopFollowing = talk?.onChange(() =>
     state.position.lesson === ID ? navigation.reread() : menus.drawContents(),
@@ -189,9 +196,9 @@ export function mountLessons(root, course, host) {
     const next = state.next(1),
       { moment, position, isOver } = state,
       coming = next && moments.get(next);
-    windows.update(
+    windows?.update(
       { moment, next: coming, planned: state.entry().planned ?? [], number: position.moment },
-      { isBlank: presenting.isBlank(), isOver },
+      { isBlank: presenting.isBlank(), isOver, nextPress: state.nextPress() },
     );
   }
   function update() {
@@ -209,13 +216,19 @@ export function mountLessons(root, course, host) {
     update();
     if (isHeld) menus.foot.takeFocus();
   }
-  // The speaker's other device went on in this talk, or back; a speaker's window follows.
-  function turn(by) {
-    if (windows.isSpeakers) return;
-    for (let presses = Math.abs(by); presses > 0; presses -= 1) (by > 0 ? navigation.press : navigation.back)();
+  // A class that begins is asked what was answered here before.
+  function makeClassHost() {
+    const changed = () => {
+      if (state.isClass()) navigation.askAnew();
+      if (state.moment || state.around) update();
+    };
+    const { lead, turn, showClass } = navigation,
+      isPresented = () => state.position?.present,
+      tell = report => windows?.tell(report);
+    return { lead, turn, showClass, changed, isPresented, showSpeaker, tell };
   }
   function showSpeaker() {
-    const isOpen = windows.open(name => host.hrefTo({ ...state.position, present: true, speaker: name }));
+    const isOpen = windows?.open(name => host.hrefTo({ ...state.position, present: true, speaker: name }));
     if (isOpen) navigation.present(true);
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }

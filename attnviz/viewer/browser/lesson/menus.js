@@ -163,10 +163,9 @@ function makeFoot(state, actions, takeaway) {
       const { position, moment } = state,
         order = state.order(),
         nth = state.nth(),
-        hasLines = state.hasLines(),
-        [isDone, isFirst, isClass] = [state.isDone(), state.isFirst(), actions.isClass()],
+        pressText = state.nextPress(),
+        [isDone, isFirst] = [pressText === "", state.isFirst()],
         isEnd = state.next(1) === null && !state.leadsToEnd(),
-        isReveal = isClass && moment?.question && !isDone,
         isLast = isDone && nth === order.length && state.next(1) !== null,
         focused = box.getRootNode().activeElement;
       box.classList.remove("to-come");
@@ -174,10 +173,10 @@ function makeFoot(state, actions, takeaway) {
       first.hidden = !isFirst;
       ways.hidden = isFirst;
       out.hidden = (isFirst && !position.present) || !moment;
-      back.disabled = state.next(-1) === null && !state.answered().lines;
+      back.disabled = state.next(-1) === null && !state.pressed(-1);
       next.disabled = isEnd && isDone;
-      next.classList.toggle("check", hasLines || (isDone && !isEnd));
-      write(next, isReveal ? "Reveal" : hasLines ? "Next line" : isLast ? "Next lesson" : "Next");
+      next.classList.toggle("check", isDone ? !isEnd : pressText !== "Show");
+      write(next, isLast ? "Next lesson" : isDone || pressText === "Show" ? "Next" : pressText);
       ownSentence.update(() => ownSentenceAddress);
       walkthrough.update(() => "");
       if (moment) explore.update(actions.exploreAddress);

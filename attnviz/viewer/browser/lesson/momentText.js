@@ -73,6 +73,3 @@ export const hasWordAnswers = question => question?.candidates?.some(({ word }) 
 
 const drawWords = words =>
   h("p", { class: "sentence-alone" }, ...words.flatMap((word, i) => [i > 0 && " ", h("span", {}, word)]));
-
-export const hasMore = ({ question, worked, after, ending }) =>
-  Boolean(question || worked.length || after.length || ending);

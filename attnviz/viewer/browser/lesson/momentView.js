@@ -115,7 +115,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
         optional: optional && button(`${OPTIONAL}: ${optional.title}`, () => go(optional.position), "link optional"),
       }),
     );
-    question?.update(answered);
+    question?.update({ ...answered, isAsked: state.isClass() && !answered.isShown });
     showLine(moment, answered.lines, textBox);
     box.classList.toggle("says-nothing", !textBox.textContent.trim());
   }

@@ -1,17 +1,12 @@
 // Moving through the moments of a lesson: the current position, what was answered, and the way on and back.
 import { CONTENTS, END, END_POSITION, ID, nextPosition, orderOf, positionIn, searchOf } from "./course.js";
-import { OPTIONAL, hasMore } from "./momentText.js";
+import { OPTIONAL } from "./momentText.js";
+import { UNANSWERED, hasMore, nextPress, pressed } from "./presses.js";
 import { candidateAt, verdictOn } from "./question.js";
 import { plainText } from "./sentence.js";
 
 /** @typedef {import("./course.js").Position} Position */
-/** `answer` is null if the right one was shown without any; `lines` of a worked example are shown, all if isShown, and once they were wasShown.
- * @typedef {{ answer: any, isShown: boolean, lines: number, wasShown: boolean }} Answered */
-
-/** @type {Answered} */
-const UNANSWERED = { answer: null, isShown: false, lines: 0, wasShown: false };
-const SHOWN = { ...UNANSWERED, isShown: true };
-/** @type {Map<string, Answered>} */
+/** @type {Map<string, import("./presses.js").Answered>} */
 const answers = new Map(); // by the moment's name; lasts as long as the page
 
 export function forgetAnswers() {
@@ -58,12 +53,14 @@ export function makeLessonState(lessons, talk, has, isWrong) {
     answered: () => answers.get(state.nameOf(state.position)) ?? UNANSWERED,
     isWordsAlone: () => Boolean(state.moment?.saysWordsAlone) && !state.answered().isShown,
     isDone: () => Boolean(state.moment) && (state.answered().isShown || !hasMore(state.moment)),
-    hasLines: () => !state.isDone() && Boolean(state.moment?.worked.length),
+    isClass: () => false, // whether a class answers (lessons.js)
+    pressed: by => state.moment && pressed(state.moment, state.answered(), by, state.isClass()),
+    nextPress: () => nextPress(state.moment, state.answered(), state.isClass()),
     isFirst: () => state.isWordsAlone() && state.isAt({ lesson: lessons[0].id, moment: 1 }), // a first visit shows a question and little else
     now: () => {
       const { lesson, moment } = state.position,
-        { isShown, lines } = state.answered();
-      return { lesson, moment, isShown, isOver: state.isOver, ...(state.moment?.worked.length && { lines }) };
+        { isShown, lines, wasShown, showsClass } = state.answered();
+      return { lesson, moment, isShown, lines, wasShown, showsClass, isOver: state.isOver };
     },
     // The positions to prefetch: the rest of a talk that is being presented, so that it needs no server; else the next one.
     upcoming: () => {
@@ -78,17 +75,14 @@ export function makeLessonState(lessons, talk, has, isWrong) {
 // page: present(is) begins or ends presenting, redraw() follows a press, sync() updates the other window of a talk, forget() empties questions.
 export function makeNavigation(state, frame, { host, memory, moments }, page) {
   const { nameOf, next, answered } = state;
-  // What a presenter remote does: show the next line or the answer, then go on.
+  // What a presenter remote does: show the next line, the answers of the class, or the answer, then go on.
   function press() {
     if (state.around === CONTENTS) return go(resume() ?? state.first);
-    if (state.around || !state.moment || turnLine(1)) return true;
-    if (!state.isDone()) show(null);
-    else {
-      const to = next(1);
-      if (to) go(to);
-      else if (state.leadsToEnd()) go(END_POSITION);
-      else if (state.position.present) setOver(true);
-    }
+    if (state.around || !state.moment || pressHere(1)) return true;
+    const to = next(1);
+    if (to) go(to);
+    else if (state.leadsToEnd()) go(END_POSITION);
+    else if (state.position.present) setOver(true);
     return true;
   }
   function back() {
@@ -97,27 +91,24 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     if (state.isAtEnd()) return go({ lesson: id, moment: nMoments, present: false });
     if (state.around) return true;
     if (state.isOver) setOver(false);
-    else if (!turnLine(-1) && to) go(to);
+    else if (!pressHere(-1) && to) go(to);
     return true;
   }
-  // Shows one more or one less of a worked example: its lines, and what is said after them. Returns whether there was one.
-  function turnLine(by) {
-    const { worked = [], after, ending } = state.moment ?? {},
-      { isShown, lines, wasShown } = answered(),
-      all = worked.length && worked.length + (after.length || ending ? 1 : 0),
-      to = (isShown ? all : lines) + by;
-    if (to < 0 || to > all) return false;
-    answers.set(nameOf(state.position), {
-      ...UNANSWERED,
-      lines: to,
-      isShown: to === all,
-      wasShown: wasShown || isShown,
-    });
+  // Shows or hides something of this moment; returns whether there was something.
+  function pressHere(by) {
+    const { moment } = state,
+      to = state.pressed(by);
+    if (!to) return false;
+    if (to.isShown && !moment.worked.length) return show(null);
+    set(to);
+    if (by > 0 && moment.worked.length) frame.announce(plainText(moment.worked[to.lines - 1] ?? moment.after));
+    return true;
+  }
+  function set(shown) {
+    answers.set(nameOf(state.position), shown);
     page.sync();
     page.redraw();
     frame.bringVerdict();
-    if (by > 0) frame.announce(plainText(worked[to - 1] ?? after));
-    return true;
   }
   function setOver(is) {
     state.isOver = is;
@@ -125,22 +116,23 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     page.sync();
   }
   function show(answer) {
-    const { position, moment } = state;
-    if (answered().isShown) return;
-    answers.set(nameOf(position), { ...SHOWN, answer });
-    page.sync();
-    noteDone(answer === null ? null : verdictOn(moment.question, answer).isRight);
-    page.redraw();
-    frame.bringVerdict();
+    if (answered().isShown) return true;
+    noteDone(answer === null ? null : verdictOn(state.moment.question, answer).isRight);
+    set({ ...answered(), isShown: true, answer });
+    return true;
+  }
+  function reveal() {
+    if (state.moment?.question) show(null);
   }
   function noteDone(isRight) {
     const { position, moment } = state;
     if (position.lesson !== ID && !moment.isOptional)
       memory.answered(position.lesson, moment.id || position.moment, isRight);
   }
-  // Shows an answer that another window or device shows.
-  function reveal(position) {
-    if (!answers.get(nameOf(position))?.isShown) answers.set(nameOf(position), SHOWN);
+  // Shows of a moment what another window or device shows of it.
+  function follow(position, shown) {
+    const { answer, ...here } = answers.get(nameOf(position)) ?? UNANSWERED;
+    answers.set(nameOf(position), { ...here, ...shown, answer: here.isShown && shown.isShown ? answer : null });
   }
   function go(to) {
     if (!state.around && state.isDone()) noteDone(null);
@@ -214,6 +206,14 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
   return {
     press,
     back,
+    // What was pressed on the speaker's other device.
+    turn(what) {
+      if (what === "back") back();
+      else if (what === "reveal") reveal();
+      else if (what === "next" || state.nextPress() === "Show answers") press();
+    },
+    reveal,
+    showClass: is => set({ ...answered(), showsClass: is }),
     show,
     go,
     load,
@@ -239,27 +239,29 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       if (!address) memory.opensWalkthrough = true;
       return host.open(address, state.position);
     },
-    lead(search, isShown) {
+    lead(search, isShown, showsClass) {
       const to = positionIn(state.lessons, `?${search}`);
       if (!to || !state.position) return false;
-      if (isShown) reveal(to);
-      else answers.delete(nameOf(to));
+      follow(to, { isShown, showsClass, lines: 0, wasShown: false });
       if (nameOf(to) !== nameOf(state.position)) go({ ...state.position, ...to, present: state.position.present });
       else if (state.around) load(state.position);
       else if (state.moment) page.redraw();
       return true;
     },
-    follow({ lesson, moment, isShown, isOver, lines }) {
+    follow({ lesson, moment, isOver, ...shown }) {
       const to = { ...state.position, lesson, moment },
         isElsewhere = nameOf(to) !== nameOf(state.position);
-      if (isShown) reveal(to);
-      else if (lines !== undefined) answers.set(nameOf(to), { ...UNANSWERED, lines });
+      follow(to, shown);
       if (isElsewhere) {
         load(to);
         host.address.write(searchOf(to), false);
       }
       state.isOver = isOver;
       if (!isElsewhere) page.redraw();
+    },
+    askAnew() {
+      forgetAnswers();
+      page.forget();
     },
     forget() {
       memory.forget();

@@ -131,7 +131,8 @@ function makeSlider({ right, text }, answer, verb, _numbers, draft) {
     yours = h("output", { class: "own" }),
     truth = h("span", { class: "right" }, text),
     check = button(verb, () => answer(Number(input.value) / 100), "check"),
-    box = h("div", { class: "slider" }, h("div", { class: "track" }, yours, input, truth), check);
+    ends = h("span", { class: "ends" }, h("span", {}, "0 %"), h("span", {}, "100 %")),
+    box = h("div", { class: "slider" }, h("div", { class: "track" }, yours, input, truth, ends), check);
   box.style.setProperty("--right", String(Math.min(Math.max(right, 0), 1)));
   const draw = () => {
     write(yours, `you: ${input.value} %`);
@@ -150,14 +151,15 @@ function makeSlider({ right, text }, answer, verb, _numbers, draft) {
   draw();
   return {
     element: box,
-    update({ answer: value, isShown, isClosed = false }) {
-      const isUnanswered = isShown && value === null;
+    update({ answer: value, isShown, isClosed = false, isAsked = false }) {
+      const isUnanswered = isAsked || (isShown && value === null);
       if (isShown && !isUnanswered) input.value = String(Math.round(100 * value));
       draw();
       yours.hidden = isUnanswered;
       box.classList.toggle("unanswered", isUnanswered);
-      input.disabled = check.hidden = isShown || isClosed;
+      input.disabled = check.hidden = isShown || isClosed || isAsked;
       truth.hidden = !isShown;
+      ends.hidden = !isAsked;
     },
   };
 }
@@ -186,10 +188,10 @@ function makeBox({ right, unit = "" }, answer, verb, _numbers, draft) {
   const box = h("form", { class: "number-box", onsubmit }, input, h("span", { class: "unit" }, unit), check, help);
   return {
     element: box,
-    update({ answer: value, isShown, isClosed = false }) {
+    update({ answer: value, isShown, isClosed = false, isAsked = false }) {
       if (isShown) input.value = value === null ? "" : answerText({ isShare: false, unit: "" }, value);
       input.disabled = check.hidden = isShown || isClosed;
-      box.classList.toggle("unanswered", isShown && value === null);
+      box.classList.toggle("unanswered", isAsked || (isShown && value === null));
     },
   };
 }
@@ -208,8 +210,8 @@ function makeWrite(_question, answer, verb, _numbers, draft) {
 
 const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill, gaps: makeGaps, write: makeWrite };
 
-// answer(value) is called with an answer as verdictOn takes it; isShown reveals the right answer, isClosed takes no more answers. `numbers`
-// are as drawSentence takes them.
+// answer(value) is called with an answer as verdictOn takes it; isShown reveals the right answer, isClosed takes no more answers; what isAsked
+// of a class stands without a box or a handle, which others would read an answer off. `numbers` are as drawSentence takes them.
 // A `draft` keeps what is typed.
 export const makeQuestion = (question, answer, verb = "Check", numbers = INERT, draft = NO_DRAFT) =>
   KINDS[question.kind](question, answer, verb, numbers, draft);

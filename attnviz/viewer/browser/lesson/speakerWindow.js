@@ -7,6 +7,7 @@ import { hasTwoRows, isMark } from "../model/twoTexts.js";
 import { layerName } from "../model/words.js";
 import { answerOf } from "./question.js";
 import { lineOf } from "./momentText.js";
+import { makeClassPanel } from "./classPanel.js";
 import { drawSlideThumbnail, isSlide } from "./slide.js";
 
 const MOST = 24; // words at most
@@ -108,13 +109,14 @@ const BLACK = "The room sees a black screen. B shows the talk again.";
 const OVER = "The room sees that the talk is over. Page Up goes back.";
 
 // `next` is a promise of the following moment, null at the end; `planned` are the minutes of each. stage() reports what the audience sees.
-function makeSpeakerPanel() {
+function makeSpeakerPanel(act) {
   const clock = h("p", { class: "clock" }),
     plan = h("p", { class: "plan" }),
     stageStatus = h("p", { class: "room", role: "status" }),
     notes = h("p", { class: "own-notes" }),
     answer = h("p", { class: "the-answer" }),
-    nextBox = h("section", { class: "next" });
+    nextBox = h("section", { class: "next" }),
+    classPanel = makeClassPanel(act);
   let begun = Date.now(),
     shown = null; // the moment, so that late replies are dropped
   const tick = () => write(clock, `${timeText(Date.now() - begun)} · ${new Date().toTimeString().slice(0, 5)}`),
@@ -124,13 +126,18 @@ function makeSpeakerPanel() {
     tick();
   });
   tick();
-  const parts = [clock, plan, stageStatus, notes, answer, nextBox, again];
+  const parts = [clock, plan, stageStatus, notes, answer, classPanel.element, nextBox, again];
   return {
     element: h("aside", { class: "speaker", "aria-label": "For the speaker" }, parts),
-    stage: ({ isBlank, isOver }) => write(stageStatus, isBlank ? BLACK : isOver ? OVER : ""),
+    stage({ isBlank, isOver, nextPress }) {
+      write(stageStatus, isBlank ? BLACK : isOver ? OVER : "");
+      classPanel.stage(nextPress);
+    },
+    classNow: classPanel.update,
     async update({ moment, next, planned, number }) {
       if (shown === moment) return;
       shown = moment;
+      classPanel.ask(moment.question);
       write(notes, moment.notes || "No notes.");
       notes.classList.toggle("none", !moment.notes);
       write(answer, moment.question ? `Answer: ${answerOf(moment.question)}` : "");
@@ -159,12 +166,16 @@ export function planText(planned, number) {
 const NAME = "attnviz talk ";
 
 // Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened.
-export function makeWindowPair(window, name, { now, follow }) {
+// `hear` takes, by their names, what else it sends.
+export function makeWindowPair(window, name, { now, follow, hear = /** @type {any} */ ({}) }) {
   const connect = window.location.protocol === "file:" ? connectWindow : connectChannel;
   let connection = /** @type {ReturnType<typeof connect> | null} */ (null),
     hasMoved = false; // if so, the reply to "hello" is out of date
   const onMessage = data => {
-    if (data === "hello") connection?.send({ answer: now() });
+    if (data === "hello") {
+      connection?.send({ answer: now() });
+      hear.hello?.();
+    } else if (data.name) hear[data.name]?.(data.value);
     else if (!data.answer) follow(data);
     else if (!hasMoved) follow(data.answer);
   };
@@ -186,6 +197,7 @@ export function makeWindowPair(window, name, { now, follow }) {
       hasMoved = true;
       connection?.send(now());
     },
+    send: (name, value) => connection?.send({ name, value }),
     end: () => connection?.end(),
   };
 }
@@ -206,16 +218,29 @@ function connectWindow(window, _name, other, onMessage) {
   };
 }
 
-// A lesson's side of the pair. `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` takes the panel.
+// A lesson's side of the pair. `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` takes the panel. actions:
+// now() and follow(now) as in makeWindowPair; hello() as the other window opens, act(what) as something of the class is pressed there;
+// in a speaker's window reveal(), and classChanged() as a class begins or ends.
 export function makeTwoWindows(window, name, { box, body }, actions) {
-  const pair = makeWindowPair(window, name, actions),
-    panel = name ? makeSpeakerPanel() : null;
+  const hear = { hello: actions.hello, act: actions.act, report: hearReport },
+    pair = makeWindowPair(window, name, { ...actions, hear }),
+    act = what => (what === "reveal" ? actions.reveal() : pair.send("act", what)),
+    panel = name ? makeSpeakerPanel(act) : null;
+  let report = /** @type {any} */ (null); // of the class, from the window that is presented
+  function hearReport(received) {
+    const wasClass = report !== null;
+    report = received;
+    panel?.classNow(report);
+    if (wasClass !== (report !== null)) actions.classChanged();
+  }
   if (panel) body.append(panel.element);
   box.classList.toggle("of-speaker", panel !== null);
   return {
     isSpeakers: panel !== null,
     open: pair.open,
     sync: pair.sync,
+    isClass: () => report !== null,
+    tell: report => pair.send("report", report),
     update(moment, stage) {
       panel?.update(moment);
       panel?.stage(stage);

@@ -359,7 +359,7 @@ declare global {
     alone?: string;
     collect?(pass: Pass, where: Where): boolean;
     versions?(pass: Pass, where: Where, n: number): Promise<any[]>;
-    classBar?: (lead: (at: string, isShown: boolean) => boolean, changed: () => void, isPresented: () => boolean) => any;
+    classBar?: (host: any) => any;
   }
 
   /** A part of the viewer, with whatever else it can do. */

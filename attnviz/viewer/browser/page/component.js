@@ -106,13 +106,11 @@ function speakerAt(site) {
 }
 
 // Returns a function that makes the bar of a class's speaker for a page.
-const classBarAt =
-  site =>
-  (lead, changed, isPresented, turn = _by => {}) => {
-    const mySpeaker = speakerAt(site),
-      open = at => openFor(site, mySpeaker, mySpeaker.now.number, at, isPresented());
-    return makeClassBar(mySpeaker, site, { lead, open, openTalk: () => openTalk(site, mySpeaker), turn }, changed);
-  };
+const classBarAt = site => host => {
+  const mySpeaker = speakerAt(site),
+    open = at => openFor(site, mySpeaker, mySpeaker.now.number, at, host.isPresented());
+  return makeClassBar(mySpeaker, site, { ...host, open, openTalk: () => openTalk(site, mySpeaker) });
+};
 
 // Sends the user's file again to a server process that lacks it, and then requests the scene.
 async function resendFile({ tab: newTab }, site) {

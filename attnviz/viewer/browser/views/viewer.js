@@ -183,7 +183,7 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
  *   whether there is one
  *   address has read(), write(search, isNewPlace) and onArrival(listener)
  *   page, where the viewer can be downloaded, has the bytes and the shell() of a page for it
- *   classBar(lead, changed, isPresented), where a class can be opened, makes what its speaker has
+ *   classBar(host), where a class can be opened, makes what its speaker has; its host is as in makeClassBar
  * `saved` is what an earlier viewer's end() returned, to continue there. Returns {show(document), end()}.
  * @param {HTMLElement} root @param {Host} host @param {any} saved */
 export function mount(root, host, saved = null) {
@@ -244,15 +244,18 @@ export function mount(root, host, saved = null) {
     },
   });
   const classBar =
-      host.classBar?.(
-        standpoint.lead,
-        () => {
+      host.classBar?.({
+        lead: standpoint.lead,
+        changed() {
           if (!now().pass) return;
           classBar.takeFocus(); // from what opened it, which is hidden then: arrow keys lead the class
           render();
         },
-        () => now().where?.present,
-      ) ?? null,
+        isPresented: () => now().where?.present,
+        turn(what) {
+          if (now().pass && what !== "answers") follow(what === "back" ? "back" : "on");
+        },
+      }) ?? null,
     endNotice = makeEndNotice(),
     follow = makeCommands(host, { now, go, send, begin, left, endNotice }),
     code = makeQrCode(window, !host.alone, classBar?.open),

@@ -1,0 +1,53 @@
+// What a press shows or hides of a moment: the lines of a worked example, the answers of a class, and the answer.
+
+/** `answer` is null if the right one was shown without any; `lines` of a worked example are shown, all if isShown, and once they were wasShown;
+ * showsClass: the answers of the class are shown.
+ * @typedef {{ answer: any, isShown: boolean, lines: number, wasShown: boolean, showsClass: boolean }} Answered */
+
+/** @type {Answered} */
+export const UNANSWERED = { answer: null, isShown: false, lines: 0, wasShown: false, showsClass: false };
+
+export const hasMore = ({ question, worked, after, ending }) =>
+  Boolean(question || worked.length || after.length || ending);
+
+// Whether a class can be asked a question: it has no tables to fill in.
+export const isForClass = question => Boolean(question) && question.kind !== "gaps";
+
+// Whether a question has a right answer, unlike one that asks for an opinion or for words.
+/** @param {{ kind: string, right?: number[] | number | null }} question */
+export const hasRight = ({ kind, right = null }) =>
+  kind === "gaps" || (Array.isArray(right) ? right.length > 0 : right !== null);
+
+// What one press forward (`by` 1) or back (-1) makes of what is shown of a moment, null if it leads to another moment. In a class a question
+// is asked, then its answers are shown, then the right one, and back again.
+/** @param {any} moment @param {Answered} shown @param {number} by @param {boolean} isClass @returns {Answered | null} */
+export function pressed(moment, shown, by, isClass) {
+  if (moment.worked.length) return pressedLine(moment, shown, by);
+  const { question } = moment,
+    { isShown, showsClass } = shown;
+  if (by < 0) {
+    if (!isClass || !(isShown || showsClass)) return null;
+    return isShown ? { ...shown, isShown: false, answer: null } : { ...shown, showsClass: false };
+  }
+  if (isShown || !hasMore(moment)) return null;
+  if (isClass && isForClass(question) && !showsClass) return { ...shown, showsClass: true };
+  if (isClass && question && !hasRight(question)) return null;
+  return { ...shown, isShown: true, answer: null };
+}
+
+// One more or one less of a worked example: its lines, and what is said after them.
+function pressedLine({ worked, after, ending }, { isShown, lines, wasShown }, by) {
+  const all = worked.length + (after.length || ending ? 1 : 0),
+    to = (isShown ? all : lines) + by;
+  if (to < 0 || to > all) return null;
+  return { ...UNANSWERED, lines: to, isShown: to === all, wasShown: wasShown || isShown };
+}
+
+// What the next press does, as a button says it; "" where it goes on.
+export function nextPress(moment, shown, isClass) {
+  const to = moment && pressed(moment, shown, 1, isClass);
+  if (!to) return "";
+  if (to.lines > shown.lines) return "Next line";
+  if (to.showsClass !== shown.showsClass) return "Show answers";
+  return isClass && moment.question ? "Reveal" : "Show";
+}
