@@ -180,13 +180,11 @@ test("where somebody else has the code, the class has a new one and says so, als
   assert.equal(JSON.parse(texts["attnviz class"]).code, "BCDFGH");
 });
 
-test("an ended class, one that can't be reopened and a device that may not are left", async t => {
-  const device = { ...ROOM, link: undefined },
-    refused = { isDone: false, status: 410, message: "The class has ended." };
+test("an ended class and one that can't be reopened are left", async t => {
+  const refused = { isDone: false, status: 410, message: "The class has ended." };
   for (const [status, replies, room] of [
     [410, [], ROOM],
     [404, [refused], ROOM],
-    [403, [], device],
   ]) {
     await t.test(`${status} ${replies.length}`, async each => {
       const nReplies = replies.length,
@@ -239,4 +237,34 @@ test("a class that is ended while it is reopened is ended there too", async t =>
   await turns();
   assert.deepEqual(posted, ["reopen KTQWRM key 0", "KTQWRM end key", "KTQWRM end key"]);
   assert.equal(speaker.room, null);
+});
+
+test("another device of the speaker's comes back once the room is there, and only to that room", async t => {
+  const device = { ...ROOM, link: undefined },
+    { speaker, line, posted, tick } = away(t, [], device);
+  line.handlers.now(state(3));
+  assert.equal(line.handlers.log, undefined, "it lacks the first key");
+  const replies = [
+    { isDone: false, status: 404, message: "None." },
+    { ...DONE, data: { ...device, host: "another" } },
+    { isDone: false, status: 0, message: "No answer." },
+    { ...DONE, data: device },
+  ];
+  line.post = (_code, message) => Promise.resolve(message.do === "join" ? replies.shift() : DONE);
+  line.handlers.gone("None.", 404);
+  line.handlers = null;
+  for (let n = 0; n < 4; n += 1) {
+    await turns();
+    assert.equal(line.handlers, null);
+    assert.equal(replies.length, 3 - n);
+    tick(n < 3 ? 3000 : 0);
+    if (n === 2) break;
+  }
+  await turns();
+  assert.notEqual(line.handlers, null);
+  assert.equal(speaker.room.code, "KTQWRM");
+  assert.deepEqual(
+    posted.filter(each => each.startsWith("reopen")),
+    [],
+  );
 });

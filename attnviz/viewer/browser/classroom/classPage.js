@@ -3,10 +3,10 @@
 import { button, h, redraw, write } from "../dom/element.js";
 import { drawCounts } from "../lesson/classPanel.js";
 import { UNANSWERED, nextPress } from "../lesson/presses.js";
-import { readStored, writeStored } from "../lesson/memory.js";
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
-import { askAgain, isTemporary, pause } from "../shell/ask.js";
+import { askAgain, isGone, isTemporary, pause } from "../shell/ask.js";
 import { makeClassMoment } from "./classMoment.js";
+import { forgetSeat, retakeSeat, savedSeat, takeSeat } from "./classSeat.js";
 import { makeDrafts } from "./drafts.js";
 import { makeWonder } from "./wonder.js";
 
@@ -18,7 +18,11 @@ export function makeAnswers(post, changed) {
   let recalled = /** @type {any} */ (null), // {number, round, value, sure}: the answer that the server has from before a reload
     last = /** @type {any} */ (null), // {number, round} of the latest answer
     pending = /** @type {any} */ (null), // {value, sure}, still to be sent
+    confirmed = /** @type {any} */ (null), // the answer that the server has, as it said last
+    isOver = false,
     failure = "";
+  // Without a room the answer waits, as the room may be reopened.
+  const isAwaited = status => isTemporary(status) || isGone(status);
   const isOf = (answer, { number, round }) => answer?.number === number && answer.round === round?.number;
   const answerAt = now => (isOf(recalled, now) ? recalled : byQuestion.get(nameOf(now)));
   return {
@@ -28,8 +32,19 @@ export function makeAnswers(post, changed) {
     failureAt: now => (isOf(last, now) ? failure : ""),
     // Takes the answer that the server has, unless a newer one is still being sent.
     recall(received) {
+      confirmed = received;
       const isOlder = pending !== null && received?.number === last.number && received.round === last.round;
       if (received && !isOlder) recalled = received;
+    },
+    // Sends the answer again that a reopened room lacks: what the server took in its last moment, or what it has of an earlier one.
+    resend(now, before) {
+      const isThere = isOf(confirmed, now) && confirmed.value === before?.value && confirmed.sure === before.sure;
+      if (before && !isThere && pending === null && now.round?.isOpen) this.give(now, before.value, before.sure);
+    },
+    // What this phone has answered, {value, sure}; undefined if it hasn't.
+    answerAt,
+    end() {
+      isOver = true;
     },
     async give(now, value, sure = 0) {
       byQuestion.set(nameOf(now), { value, sure });
@@ -39,11 +54,11 @@ export function makeAnswers(post, changed) {
       const isSending = pending !== null;
       pending = { value, sure };
       if (isSending) return;
-      for (let sent = null; pending !== sent; ) {
+      for (let sent = null; pending !== sent && !isOver; ) {
         sent = pending;
         const { isDone, status, message } = await post({ do: "answer", ...last, ...sent });
-        failure = isDone || isTemporary(status) ? "" : message;
-        if (isTemporary(status)) sent = null;
+        failure = isDone || isAwaited(status) ? "" : message;
+        if (isAwaited(status)) sent = null;
         await pause(ANSWER_MS);
       }
       pending = null;
@@ -70,37 +85,12 @@ function drawJoinForm(code, reason, go) {
   return h("form", { class: "class-form", onsubmit }, h("p", {}, reason), heading, input, join);
 }
 
-const NAME = "attnviz seat";
-const MAX_KEPT = 5; // rooms
-
-// Takes a seat in the room of a code; wait(message) is called with why it takes longer. A seat is kept in the first of the `stores` that
-// takes it: that of all tabs, so that a browser has one seat, or if that is forbidden or full the tab's own.
-export async function takeSeat(line, code, hash, stores, wait) {
-  const saved = stores.map(storeOf => readStored(storeOf, NAME)?.[code]).find(Boolean),
-    ways = [...(saved ? [{ seat: saved }] : []), ...(hash ? [{ link: hash }] : []), {}];
-  let message = "";
-  for (const way of ways) {
-    const reply = await askAgain(() => line.post(code, { do: "join", ...way }), wait);
-    if (reply.isDone) {
-      /** @type {import("../../generated/contract").Seat} */
-      const taken = reply.data;
-      stores.some(storeOf => keep(storeOf, code, taken.seat)); // without this a reload would take a second seat
-      return taken;
-    }
-    message = reply.message;
-  }
-  return { message };
-}
-
-function keep(storeOf, code, seat) {
-  const others = Object.entries(readStored(storeOf, NAME) ?? {}).filter(([each]) => each !== code);
-  writeStored(storeOf, NAME, Object.fromEntries([...others.slice(1 - MAX_KEPT), [code, seat]]));
-  return readStored(storeOf, NAME)?.[code] === seat;
-}
-
 const WAITS = "The speaker’s machine is silent. Your phone waits, and goes on when it is back.";
 const NO_PICTURE = "The picture didn’t come. Try again, or reload the page.";
 const LOST = "The connection is lost. You are back in a moment.";
+const RESTARTED =
+  "The server was started anew. Your phone keeps your seat and your answers, and waits for the speaker.";
+const WAIT = "Or wait: once the speaker has opened the room again, you come in by yourself.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const BEGINS =
   "You are in. The class begins in a moment. Answers are anonymous. The speaker may save them as a table with a row for each phone, numbered at random.";
@@ -138,6 +128,8 @@ export function mountClass(root, code, host) {
     pointed = "",
     isAround = false,
     isLost = false,
+    isRoomGone = false, // the server has lost the room: the speaker's browser reopens it
+    before = /** @type {any} */ (null), // {name, answer}: the question then, and this phone's answer
     failure = "",
     stop = () => {};
   root.replaceChildren(box);
@@ -152,8 +144,12 @@ export function mountClass(root, code, host) {
       taken = speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.stores, waiting));
     if (!box.isConnected) return;
     if (taken.key && !speaker) return host.speak(taken);
+    if (taken.saved) return waitForRoom(taken.saved, taken.message);
     if (!taken.seat) return refuse(taken.message);
-    seat = taken.seat;
+    follows(taken.seat);
+  }
+  function follows(mine) {
+    seat = mine;
     stop = host.line.listen({ code, seat }, () => isAround, {
       now: receive,
       own(received) {
@@ -165,12 +161,31 @@ export function mountClass(root, code, host) {
         isLost = true;
         draw();
       },
-      gone: refuse,
+      gone(reason, status) {
+        const saved = speaker?.room ?? savedSeat(code, host.stores);
+        if (isGone(status) && saved?.host) waitForRoom(saved, reason);
+        else refuse(reason);
+      },
     });
+  }
+  // Who has just come sees the form, too, as the class may have been over long ago.
+  async function waitForRoom(saved, reason) {
+    stop();
+    isRoomGone = true;
+    before = now && { name: nameOf(now), answer: answers.answerAt(now) };
+    if (now) draw();
+    else refuse(`${reason} ${WAIT}`, false);
+    const taken = await retakeSeat(host.line, code, saved, () => isRoomGone && box.isConnected);
+    if (!(isRoomGone && box.isConnected)) return;
+    isRoomGone = false;
+    if (taken) follows(taken.seat);
+    else refuse(reason);
   }
   function receive(received) {
     isLost = false;
     now = received;
+    if (before?.name === nameOf(now)) answers.resend(now, before.answer);
+    before = null;
     timer.update(now.hasEnded ? 0 : now.talkSeconds);
     wonder?.update(now.hasEnded ? null : now.wonders);
     if (now.hasEnded) {
@@ -179,9 +194,14 @@ export function mountClass(root, code, host) {
     } else if (speaker && now.kind !== "talk" && now.at) return host.leave(now);
     fetchMoment();
   }
-  function refuse(reason) {
+  function refuse(reason, isFinal = true) {
     stop();
-    main.replaceChildren(drawJoinForm(code, reason, host.go));
+    if (isFinal) answers.end();
+    const go = typed => {
+      forgetSeat(code, host.stores);
+      host.go(typed);
+    };
+    main.replaceChildren(drawJoinForm(code, reason, go));
     now = null;
     draw();
   }
@@ -264,7 +284,16 @@ export function mountClass(root, code, host) {
     const isHere = now !== null && !now.hasEnded;
     write(state, seat && now ? stateText(now, { isLost, isAround, speaker }) : "");
     state.classList.toggle("following", isHere && !isAround && !isLost);
-    write(line, isLost ? LOST : now ? sentenceOn(now, speaker, failure || answers.failureAt(now)) : "");
+    write(
+      line,
+      isRoomGone && now
+        ? RESTARTED
+        : isLost
+          ? LOST
+          : now
+            ? sentenceOn(now, speaker, failure || answers.failureAt(now))
+            : "",
+    );
     if (now?.hasEnded)
       main.replaceChildren(h("p", { class: "class-end" }, "The class has ended. Thank you for coming."));
     else if (isHere && !isAround && moment && !now.isOwn && fetched === nameOfMoment()) drawView();
@@ -296,6 +325,8 @@ export function mountClass(root, code, host) {
   join();
   return {
     end() {
+      isRoomGone = false;
+      answers.end();
       stop();
       timer.end();
       view?.end();

@@ -1,14 +1,14 @@
 // The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { makeListeners } from "../dom/element.js";
-import { RETRY_MS, askAgain, isTemporary } from "../shell/ask.js";
+import { RETRY_MS, askAgain, isGone, isTemporary } from "../shell/ask.js";
 import { makeClassLog } from "./classLog.js";
+import { retakeSeat } from "./classSeat.js";
 
 const NAME = "attnviz class";
 const LED = "attnviz class led"; // the number of the place that another page was opened for
 const HEARTBEAT_MS = 8000;
 const AWAY_MS = 2000; // until a connection that is lost is worth a word
-const GONE = [403, 404]; // where the server has lost the room
 const AWAY = "The server is away. Go on here: the class follows once it is back.";
 const takenCode = code => `Somebody else has your class’s code now. Yours is ${code}: phones join anew.`;
 const OWN = "These numbers are your own: no address holds them, so the class can’t follow here.";
@@ -74,17 +74,24 @@ export function makeSpeaker(line, storeOf) {
     [isAway, awayTimer] = [false, 0];
   }
   async function gone(why, status) {
-    if (!GONE.includes(status) || !room?.link) return forget(why);
     const mine = room,
-      reply = await askAgain(
-        () => line.reopen(mine, log.commands),
-        () => {},
-        () => room === mine,
-      );
+      isWanted = () => room === mine;
+    if (!mine || !isGone(status)) return forget(why);
+    if (!mine.link) {
+      const isThere = await retakeSeat(line, mine.code, mine, isWanted); // the browser that opened the room reopens it
+      if (isWanted()) isThere ? begin() : forget(why);
+      return;
+    }
+    const reply = await askAgain(
+      () => line.reopen(mine, log.commands),
+      () => {},
+      isWanted,
+    );
     if (room !== mine) return reply.isDone && line.post(reply.data.code, { do: "end" }, mine.key); // ended meanwhile
     if (!reply.isDone) return forget(reply.message);
     room = { ...mine, ...reply.data };
     pressed = null;
+    if (now?.number === number) sent = ""; // it lacks the image of the slide
     keep();
     begin();
     if (room?.code !== mine.code) message = takenCode(room?.code);
@@ -115,7 +122,7 @@ export function makeSpeaker(line, storeOf) {
     } else ({ message } = reply);
     notify();
     if (isTemporary(reply.status)) setTimeout(flush, RETRY_MS);
-    else if (!GONE.includes(reply.status)) {
+    else if (!isGone(reply.status)) {
       sent = request; // otherwise it is sent once the room is reopened
       flush();
     }

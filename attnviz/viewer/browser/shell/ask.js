@@ -5,6 +5,8 @@ export const MAX_BACK_MS = 3000; // how long Back waits for the server's page; a
 const TEMPORARY = [0, 429, 502, 503, 504]; // no answer, busy, or a server process is down
 const NO_ANSWER = "The server does not answer. Trying again in a moment.";
 
+// The server has no such room, or seat in it.
+export const isGone = (/** @type {number} */ status) => status === 403 || status === 404;
 export const isTemporary = (/** @type {number} */ status) => TEMPORARY.includes(status);
 /** @returns {Promise<void>} */
 export const pause = (ms = RETRY_MS) => new Promise(done => setTimeout(done, ms));

@@ -1,5 +1,5 @@
 // The connection to the server: actions are posted in order and their answers applied; a stream brings news of a class.
-import { MAX_BACK_MS, RETRY_MS, ask, isTemporary } from "./ask.js";
+import { MAX_BACK_MS, RETRY_MS, ask, isGone, isTemporary } from "./ask.js";
 
 const UNKNOWN_TAB = 404; // the server process is new
 
@@ -18,10 +18,11 @@ export const postTo = (url, templates) => async (/** @type {object} */ message) 
   }
 };
 
-const GONE = [403, 404, 410];
+const ENDED = 410;
 const SILENT_MS = 5000, // of a stream, until the state is asked for
   POLL_MS = 2000;
 
+const isOut = (/** @type {Reply} */ { status }) => isGone(status) || status === ENDED;
 /** @param {string} text @returns {import("../../generated/contract").ClassNow} */
 const parseNow = text => JSON.parse(text);
 /** @param {string} text @returns {import("../../generated/contract").OwnNow} */
@@ -68,7 +69,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
       const askNow = async () => {
         const reply = await ask(url("room/now", place()));
         if (isOver || !poll) return; // an event has come
-        if (GONE.includes(reply.status)) return leave(reply);
+        if (isOut(reply)) return leave(reply);
         isPolled = reply.isDone;
         if (isPolled) {
           if (reply.data.log) handlers.log?.(reply.data.log);
@@ -95,7 +96,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
           if (source?.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
           const reply = await post(code, { do: "join", seat });
           if (isOver) return;
-          if (GONE.includes(reply.status)) leave(reply);
+          if (isOut(reply)) leave(reply);
           else timer = setTimeout(open, RETRY_MS);
         };
       };
