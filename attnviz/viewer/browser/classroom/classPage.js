@@ -4,6 +4,7 @@ import { button, h, redraw, write } from "../dom/element.js";
 import { drawCounts } from "../lesson/classPanel.js";
 import { UNANSWERED, nextPress } from "../lesson/presses.js";
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
+import { isSlide } from "../lesson/slide.js";
 import { askAgain, isGone, isTemporary, pause } from "../shell/ask.js";
 import { makeClassMoment } from "./classMoment.js";
 import { forgetSeat, retakeSeat, savedSeat, takeSeat } from "./classSeat.js";
@@ -350,7 +351,7 @@ function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
       back.hidden = !isAround;
       point.hidden = !canPoint;
       point.setAttribute("aria-pressed", String(Boolean(pointed)));
-      openLink.hidden = !at;
+      openLink.hidden = !at || isSlide(moment);
       if (at) openLink.href = hrefOf(at);
     },
   };

@@ -147,9 +147,11 @@ export const filesOf = moments => [...uploadsOf(moments), ...imagesOf(moments).m
 // Whether stored data is a talk. The server validates it more strictly.
 export function isTalk(data) {
   const isText = text => text === undefined || typeof text === "string";
-  const isSlide = slide =>
-    slide === undefined || (isText(slide?.text) && (slide?.items === undefined || slide.items?.every?.(isText)));
+  const isSlide = ({ text, items = [] }) => isText(text) && Array.isArray(items) && items.every(isText);
   const isMoment = each =>
-    typeof each?.at === "string" && isText(each.text) && isText(each.notes) && isSlide(each.slide);
+    typeof each?.at === "string" &&
+    isText(each.text) &&
+    isText(each.notes) &&
+    (each.slide === undefined || (Object(each.slide) === each.slide && isSlide(each.slide)));
   return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
 }

@@ -38,7 +38,7 @@ export const isOwn = ask => Boolean(ask && ask.kind in OWN);
 /** edit(parts, what) changes the moment; errorText(error) is what an error says. */
 export function makeQuestionForm(edit, requests, errorText) {
   const answer = h("p", { class: "answer", role: "status" }),
-    prompt = h("textarea", { rows: 2, maxLength: 3000 }),
+    prompt = h("textarea", { rows: 2, maxLength: 3000, value: "" }),
     question = h("select"),
     sure = h("input", { type: "checkbox" }),
     options = makeOptions(parts => editAsk(parts, "options")),
@@ -149,7 +149,7 @@ function makeOptions(edit) {
   const rows = h("ol"),
     adding = button("Add an answer", () => {
       edit({ options: [...now, { text: "" }] });
-      rows.lastChild?.querySelector("[type=text]").focus();
+      rows.lastChild.children[1].focus();
     }),
     hint = h("p", { class: "note" }, "Tick what is right."),
     box = h("fieldset", { class: "own-options" }, h("legend", {}, "Answers"), rows, adding, hint);

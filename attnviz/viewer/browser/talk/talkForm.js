@@ -11,7 +11,7 @@ export const errorText = error =>
 const labelled = (name, control) => h("label", {}, h("span", {}, name), control);
 
 function makeTextArea(rows, act, maxLength = 3000) {
-  const box = h("textarea", { rows, maxLength });
+  const box = h("textarea", { rows, maxLength, value: "" });
   box.oninput = () => act(box.value);
   return box;
 }
@@ -68,7 +68,7 @@ export function makeTalkForm(actions, requests) {
       opening.disabled = Boolean(moment.slide);
       question.update(moment);
     },
-    focus: () => title.focus(),
+    focus: () => (slide.element.hidden ? text : title).focus(),
   };
 }
 
