@@ -1,5 +1,6 @@
 """A talk of one's own in the app: collected, put in order, given with a speaker's window, opened elsewhere."""
 
+import base64
 import contextlib
 import json
 import random
@@ -238,7 +239,7 @@ def test_talk_opens_by_link_file_and_page(talk, elsewhere, tmp_path):
     assert "#" not in other.url
     from_menu(other, "Edit", "Teach").click()
     drawer(other).get_by_role("button", name="Throw away").click()
-    drawer(other).locator("input[type=file]").set_input_files(files["File"])
+    drawer(other).locator("> input[type=file]").set_input_files(files["File"])
     expect(said(other)).to_have_count(6)
     assert other.evaluate(KEPT) == kept
     expect(other.locator(AT_REST)).to_be_attached()
@@ -266,7 +267,7 @@ def test_drawer_reports_limits_and_errors(visit):
     drawer(page).get_by_role("button", name="Copy link").click()
     expect(drawer(page).locator("> .status")).to_contain_text("send the file")
     page.evaluate("localStorage.setItem('attnviz talk', '{')")
-    drawer(page).locator("input[type=file]").set_input_files(
+    drawer(page).locator("> input[type=file]").set_input_files(
         {"name": "no.toml", "mimeType": "text/plain", "buffer": b"title = 1"}
     )
     expect(drawer(page).locator("> .status")).to_contain_text("This is no talk")
@@ -319,7 +320,7 @@ def test_own_numbers_travel_with_the_talk(visit, elsewhere, tmp_path):
     away.goto(f"{tab.address}/?lesson=masks")
     away.get_by_role("button", name="All lessons").click()
     away.get_by_role("button", name="Your own talk").click()
-    drawer(away).locator("input[type=file]").set_input_files(files["File"])
+    drawer(away).locator("> input[type=file]").set_input_files(files["File"])
     expect(said(away)).to_have_text(["These are mine."])
     expect(drawer(away).locator(".small-picture path").first).to_be_attached()
     said(away).click()
@@ -367,3 +368,137 @@ def test_lesson_becomes_a_talk(visit):
     expect(heading(page, "Walkthrough")).to_be_attached()
     expect(page.locator(".step-text h2")).to_be_visible()
     forget(page)
+
+
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAAAAABawyK/AAAADklEQVR4nGNg+A+EIAIAEfgD/eWkY78AAAAASUVORK5CYII="
+)
+"""Four pixels by two."""
+PASTE = """(box, bytes) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(bytes)], "pasted.png", { type: "image/png" }));
+    box.dispatchEvent(new ClipboardEvent("paste", { clipboardData: transfer, bubbles: true, cancelable: true }));
+}"""
+OWN_QUESTIONS = [
+    (
+        "own-choice",
+        "An opinion, {count.d_k}?",
+        "button:text-is('<b>yes</b>')",
+        "You said <b>yes</b>. There is no right answer.",
+    ),
+    ("own-choice", "A choice?", "button:text-is('no')", "Right: no."),
+    ("own-number", "A number?", "input", "You said 7 heads. It is 12 heads."),
+    ("own-words", "In words?", "textarea", "You said “7”"),
+]
+
+
+def add_slide(page, headline):
+    drawer(page).get_by_role("button", name="Add a slide").click()
+    drawer(page).get_by_label("Headline").fill(headline)
+
+
+def ask_of_ones_own(page, kind, prompt):
+    drawer(page).get_by_role("combobox").select_option(kind)
+    drawer(page).get_by_label("Asked as").fill(prompt)
+    if kind == "own-choice":
+        for nth, text in enumerate(("<b>yes</b>", "no"), start=1):
+            drawer(page).get_by_label(f"Answer {nth}", exact=True).fill(text)
+    if prompt == "A choice?":
+        drawer(page).get_by_label("Answer 2 is right").check()
+    if kind == "own-number":
+        drawer(page).get_by_label("Right number, if any").fill("12")
+        drawer(page).get_by_label("Unit").fill("heads")
+
+
+def shown_image(page):
+    """The width of the image on the slide once it is there, and its words."""
+    image = page.locator(".lesson-picture .slide img")
+    becomes(page, lambda: image.evaluate("image => image.naturalWidth"), 4)
+    return image.get_attribute("alt")
+
+
+def test_slides_and_own_questions_are_made_saved_and_given(visit, elsewhere, tmp_path):
+    tab = visit(width=1366, afresh=True)
+    emptied(tab)
+    page = tab.open(SCENES[2])
+    page.keyboard.press("m")
+    add_slide(page, "{count.words} <b>ideas</b>")
+    drawer(page).get_by_label("List, a line each").fill("one\ntwo")
+    (tmp_path / "lies.png").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (tmp_path / "large.png").write_bytes(PNG.ljust(300_001, b"\0"))
+    choosing = drawer(page).locator(".slide-form input[type=file]")
+    for name, refusal in (("lies.png", "“lies.png” is none of them"), ("large.png", "has 301 kB")):
+        choosing.set_input_files(tmp_path / name)
+        expect(drawer(page).locator(".image-box .note")).to_contain_text(refusal)
+    drawer(page).locator(".slide-form").evaluate(PASTE, list(PNG))
+    expect(drawer(page).locator(".preview img")).to_be_visible()
+    drawer(page).get_by_label("The image in words").fill("Four pixels")
+    drawer(page).get_by_role("button", name="Undo").click()
+    expect(drawer(page).get_by_label("The image in words")).to_have_value("")
+    drawer(page).get_by_label("The image in words").fill("Four pixels")
+    assert violations_but_contrast(page) == []
+    for kind, prompt, _, _ in OWN_QUESTIONS:
+        add_slide(page, f"Slide of “{prompt}”")
+        ask_of_ones_own(page, kind, prompt)
+    drawer(page).get_by_label("Also ask how sure they are").check()
+    expect(drawer(page).get_by_role("button", name="Open it")).to_be_disabled()
+    kept = page.evaluate(KEPT)
+    assert (kept["moment"][1]["title"], kept["moment"][5]["confidence"]) == ("{count.words} <b>ideas</b>", True)
+
+    page.reload()
+    expect(page.locator(".step-text h2")).to_be_visible()
+    expect(page.locator(AT_REST)).to_be_attached()
+    page.keyboard.press("m")
+    drawer(page).get_by_role("button", name="Delete").click()  # the one that the key adds
+    expect(drawer(page).locator(".small-picture img")).to_be_visible()
+    assert page.evaluate(KEPT) == kept
+    drawer(page).get_by_role("button", name="Copy link").click()
+    expect(drawer(page).locator("> .status")).to_contain_text("It leaves out the images")
+    files = {}
+    for ending in ("File", "Page"):
+        with page.expect_download() as saved:
+            drawer(page).get_by_role("button", name=f"↓ {ending}").click()
+        files[ending] = saved.value.path()
+    link = page.evaluate(f"async talk => {{ {PACKED} }}", kept)
+    forget(page)
+
+    other = elsewhere.page
+    other.goto(f"{tab.address}/?lesson=talk{link}")
+    count(other, "1 of 6")
+    other.keyboard.press("PageDown")
+    expect(other.locator(".lesson-picture .slide .not-here")).to_have_text("Image: Four pixels")
+    from_menu(other, "Edit", "Teach").click()
+    drawer(other).locator("> input[type=file]").set_input_files(files["File"])
+    expect(drawer(other).locator(".small-picture img")).to_be_visible()
+    assert other.evaluate(KEPT) == kept
+    drawer(other).get_by_role("button", name="Give the talk").click()
+    count(other, "1 of 6")
+    given_by_remote(other)
+
+    (tmp_path / "slides.html").write_bytes(files["Page"].read_bytes())
+    with offline(elsewhere, tmp_path / "slides.html") as alone:
+        count(alone, "1 of 6")
+        given_by_remote(alone)
+
+
+def given_by_remote(page):
+    """From the first moment to the last, answering each question."""
+    page.keyboard.press("PageDown")
+    count(page, "2 of 6")
+    expect(page.locator(".slide h2")).to_have_text("{count.words} <b>ideas</b>")
+    expect(page.locator(".slide li")).to_have_text(["one", "two"])
+    assert shown_image(page) == "Four pixels"
+    expect(page.locator(".lesson-said")).to_be_hidden()
+    for nth, (_, prompt, answer, verdict) in enumerate(OWN_QUESTIONS, start=3):
+        page.keyboard.press("PageDown")
+        count(page, f"{nth} of 6")
+        expect(page.locator(".lesson-said .prompt")).to_have_text(prompt)
+        control = page.locator(f".lesson-said {answer}")
+        if answer.startswith("button"):
+            control.click()
+        else:
+            control.fill("7")
+            page.locator(".lesson-said").get_by_role("button", name="Check").click()
+        expect(page.locator(".lesson-said .verdict p").first).to_have_text(verdict)
+        page.locator(".slide").click()  # away from the box, so that keys are a remote's
+    assert page.locator("b").count() == 0

@@ -61,7 +61,6 @@ export function makeQuestionForm(edit, requests, errorText) {
     else edit({ asked_as: prompt.value === computed ? "" : prompt.value }, "prompt");
   };
   prompt.onchange = () => check(); // which brings back what is computed, where nothing is left
-  box.addEventListener("change", ({ target }) => isOwn(now.ask) && target !== question && check());
   sure.onchange = () => edit({ confidence: sure.checked });
   question.onchange = () => {
     const { value } = question;
@@ -105,8 +104,9 @@ export function makeQuestionForm(edit, requests, errorText) {
   // Shows the answer that the pass gives, or why it has none, and the prompt with its numbers.
   async function check() {
     const moment = now;
-    write(answer, isOwn(now.ask) ? noteOn(now.ask) : "");
-    if (isOwn(now.ask) || moment.slide) return drawQuestions();
+    if (isOwn(now.ask)) return;
+    write(answer, "");
+    if (moment.slide) return;
     try {
       const { question: resolved } = await requests.moment(moment);
       if (now !== moment) return;
@@ -134,6 +134,7 @@ export function makeQuestionForm(edit, requests, errorText) {
       number.update(moment.ask);
       if (moment.slide) [suggestions, offeredAt] = [[], null];
       else if (offeredAt !== moment.at) fetchQuestions();
+      if (isOwn(moment.ask)) write(answer, noteOn(moment.ask)); // at once: a line that comes late moves what is about to be clicked
       if (!isOther) return;
       drawQuestions();
       const { activeElement } = box.getRootNode();

@@ -135,8 +135,9 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     picture.replaceChildren(drawThumbnail(thumbnail));
   }
   // A slide's is drawn anew as it is written.
-  async function drawSlideIn(box, { title, slide }) {
-    const says = JSON.stringify([title, slide]);
+  async function drawSlideIn(box, moment) {
+    const { title, slide } = moment,
+      says = requests.nameOf(moment);
     if (box.dataset.says === says) return;
     box.dataset.says = says;
     const image = slide.image && (await requests.image(slide.image));

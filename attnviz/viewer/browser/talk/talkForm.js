@@ -90,7 +90,7 @@ function makeSlideForm(actions, requests) {
     imageBox = h("div", { class: "image-box" }, preview, chooser, choosing, removing, status, described),
     box = h("div", { class: "slide-form" }, labelled("Text", text), labelled("List, a line each", items), imageBox);
   let now = /** @type {any} */ ({}),
-    drawn = /** @type {string | null} */ (null); // the name of the image that is seen
+    drawn = /** @type {string | null} */ (null); // what names the image that is seen
   alt.oninput = () => edit({ alt: alt.value }, "slide alt");
   async function take(file) {
     write(status, "");
@@ -120,12 +120,13 @@ function makeSlideForm(actions, requests) {
     if (event.dataTransfer.types.includes("Files")) event.preventDefault();
   };
   async function drawImage(name) {
-    if (name === drawn) return;
-    drawn = name;
+    const found = requests.nameOf({ slide: { image: name } });
+    if (found === drawn) return;
+    drawn = found;
     redraw(preview, name ? [] : ["Drop or paste an image here: PNG, JPEG or WebP, up to 300 kB."]);
     if (!name) return;
     const image = await requests.image(name);
-    if (drawn !== name) return;
+    if (drawn !== found) return;
     redraw(preview, [image ? h("img", { src: imageUrl(image), alt: "" }) : "The image isn’t here: choose it again."]);
   }
   return {
