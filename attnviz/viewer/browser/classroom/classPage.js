@@ -101,7 +101,7 @@ const APART = "The servers of the class have lost each other: not everybody may 
 //   line, hash, stores: the line to the class (server.js), what the page's address has after its #, and storage for the seat
 //   hrefOf(at), go(code): the address of a scene or a moment, to open it alone; opens another room
 //   pictures(): fetches what draws whole pictures, {makeClassViewer, makeMomentPicture}
-//   speaker, leave(now): on a device of the speaker's, the speaker (classSpeaker.js), and what opens a place that isn't a talk
+//   speaker, leave(now): on a device of the speaker's, the speaker (classSpeaker.js), and what opens the lesson or walkthrough itself
 //   speak(seat): goes on as the speaker's other device
 export function mountClass(root, code, host) {
   const { speaker } = host,
@@ -109,7 +109,7 @@ export function mountClass(root, code, host) {
     line = h("p", { class: "class-said", role: "status" }),
     main = h("div", { class: "class-main" }),
     title = h("h1", { class: "class-room" }, "room ", h("strong", {}, code)),
-    foot = makeFoot(host, { follow, pointAt }),
+    foot = makeFoot(host, { follow, pointAt, leave: () => host.leave(now) }),
     head = h("header", { class: "lesson-head" }, title, state),
     timer = makeNeighbourTimer(),
     drafts = makeDrafts(host.stores.at(-1)),
@@ -192,7 +192,7 @@ export function mountClass(root, code, host) {
     if (now.hasEnded) {
       stop(); // no reconnecting
       drafts.forget();
-    } else if (speaker && now.kind !== "talk" && now.at) return host.leave(now);
+    }
     fetchMoment();
   }
   function refuse(reason, isFinal = true) {
@@ -335,12 +335,12 @@ export function mountClass(root, code, host) {
   };
 }
 
-// The buttons of a phone; on the speaker's own device they turn the talk. In update(at, ...) `at` is null without a class.
-function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
+// The buttons of a phone; on the speaker's own device they press those of the page that is presented. In update(at, ...) `at` is null without a class.
+function makeFoot({ speaker, hrefOf }, { follow, pointAt, leave }) {
   const back = button("Back to the class", follow, "check"),
     openLink = h("a", { target: "_blank", rel: "noopener" }, "Open it by myself"),
     point = button("I don’t understand this", pointAt),
-    device = speaker && makeDevice(speaker),
+    device = speaker && makeDevice(speaker, leave),
     foot = h("footer", { class: "class-foot" }, device ? device.buttons : [back, point, openLink]);
   return {
     element: foot,
@@ -358,15 +358,16 @@ function makeFoot({ speaker, hrefOf }, { follow, pointAt }) {
 }
 
 // What the speaker's other device has: how many gave each answer, and buttons that press those of the page that is presented.
-function makeDevice(speaker) {
+function makeDevice(speaker, leave) {
   const counts = h("div", { class: "class-private" }),
     back = button("Back", () => speaker.press("back")),
     reveal = button("Reveal", () => speaker.press("reveal")),
     again = button("Ask again", speaker.again),
+    whole = button("Lead from this screen", leave),
     next = button("Next", () => speaker.press("next"), "check");
   return {
     counts,
-    buttons: [h("span", { class: "class-acts" }, reveal, again), back, next],
+    buttons: [h("span", { class: "class-acts" }, reveal, again, whole), back, next],
     update(now, moment) {
       const question = moment?.question,
         isAsked = Boolean(now?.round && question && !now.isShown),
@@ -376,6 +377,7 @@ function makeDevice(speaker) {
       write(next, text);
       reveal.hidden = !isAsked || text === "Reveal";
       again.hidden = !isAsked || now.round.number > 1;
+      whole.hidden = !now?.at || now.kind === "talk"; // which is on the other device alone
     },
   };
 }
@@ -389,7 +391,7 @@ function stateText({ hasEnded, audience }, { isLost, isAround, speaker }) {
 
 function sentenceOn({ hasEnded, waits, isApart, isOwn, at }, speaker, failure) {
   if (hasEnded) return "";
-  if (speaker) return speaker.message || "Back and Next turn the talk on your other device.";
+  if (speaker) return speaker.message || "These buttons press those of the page that is presented.";
   if (waits) return WAITS;
   if (isApart) return APART;
   if (isOwn) return OWN;

@@ -120,12 +120,11 @@ export function makeSpeaker(line, storeOf) {
       sentPlace = placeOf(JSON.parse(request));
       message = led.isOwn ? OWN : "";
     } else ({ message } = reply);
+    const isOver = !isTemporary(reply.status) && !isGone(reply.status); // else it is sent once the room is there again
+    if (isOver) sent = request;
     notify();
     if (isTemporary(reply.status)) setTimeout(flush, RETRY_MS);
-    else if (!isGone(reply.status)) {
-      sent = request; // otherwise it is sent once the room is reopened
-      flush();
-    }
+    else if (isOver) flush();
   }
   async function command(body) {
     const { isDone, message: why, data } = await post(body);

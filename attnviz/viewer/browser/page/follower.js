@@ -32,13 +32,9 @@ mountClass(root, code, {
   stores: [() => localStorage, () => sessionStorage],
   go: typed => location.assign(new URL(`?room=${encodeURIComponent(typed)}`, site)),
   pictures: loadPictures,
-  // Joins as another device of the speaker, where the class is.
+  // Joins as another device of the speaker.
   speak(seat) {
-    const now = state => {
-      speaker.take(seat);
-      if (state.kind === "talk") openTalk(site, speaker);
-      else leave(state);
-    };
-    line.listen(seat, () => false, { now, own: () => {}, lost: () => {}, gone: () => {} });
+    speaker.take(seat);
+    openTalk(site, speaker);
   },
 });

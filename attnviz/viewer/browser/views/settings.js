@@ -11,6 +11,7 @@ const KEYS = [
   [["P"], "present"],
   [["Esc"], "stop presenting"],
   [["B", "."], "black screen, while presenting"],
+  [["Page Down"], "in a class: asks, shows its answers, reveals, goes on; Page Up goes back so"],
   [["1", "12"], "a band of the sheet, or a stop of a talk, by its number"],
   [["Home", "End"], "first or last, while presenting"],
   [["E"], "next example sentence"],
