@@ -55,7 +55,7 @@ async def room_of_seat(code: str, seat: str) -> LiveRoom:
             raise RoomError(ENDED, 410)
         raise RoomError(_NONE_HERE, 403)
     if seat in live.room.forgotten:
-        raise RoomError(_FORGOTTEN, 403)
+        raise RoomError(_FORGOTTEN, 410)
     most = SECONDS if live.room.is_again else SEAT_SECONDS
     is_new = seat_age(seat, live.room.keys[0], time.time()) <= most
     if not is_new and seat not in live.streams and seat not in live.room.seats:

@@ -413,7 +413,7 @@ async def test_a_forgotten_device_is_cut_off_at_once_and_told():
     assert len([each async for each in events]) <= 2, "what was pressed before, at most"
     assert await statuses(*(post(code, device["key"], **each) for each in SPEAKERS)) == [403] * len(SPEAKERS)
     back = await post(code, do="join", seat=device["seat"])
-    assert (back.status, "forgotten this device" in back.text) == (403, True)
+    assert (back.status, "forgotten this device" in back.text) == (410, True)
     assert (await post(code, made["key"], do="press", what="next")).status == 200, "the page that opened it leads still"
 
 

@@ -63,6 +63,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
       };
       const leave = (/** @type {Reply} */ { message, status }) => {
         isOver = true;
+        clearTimeout(poll);
         source?.close();
         handlers.gone(message, status);
       };
