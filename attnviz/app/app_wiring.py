@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Route
 
 from attnviz.app import streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH, answer_actions, answer_arrays
-from attnviz.app.class_pages import ClassPages
+from attnviz.app.class_pages import HOME_PATH, ClassPages, answer_take_home
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, answer_moment, answer_talk
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, policy
@@ -89,6 +89,7 @@ def routes() -> list[BaseRoute]:
         (ARRAYS_PATH, answer_arrays, "POST"),
         (MOMENT_PATH, answer_moment, "GET"),
         (TALK_PATH, answer_talk, "POST"),
+        (HOME_PATH, answer_take_home, "GET"),
     )
     anywhere = [Route("/{base:path}" + path[1:], respond, methods=[method]) for path, respond, method in ours]
     return [Route("/healthz", _healthy), *rooms, *anywhere]

@@ -1,16 +1,29 @@
-"""The pages of classes, `?room=KTQWRM`: they are answered before Streamlit, which a phone would take 3 MB of."""
+"""The pages of classes, `?room=KTQWRM`: they are answered before Streamlit, which a phone would take 3 MB of. And what
+a phone takes home: the moments of the speaker's talk that were shown, as one HTML file that needs no server.
+"""
 
 import gzip
+import math
+import time
 from functools import lru_cache
 from urllib.parse import parse_qs
 
+import msgspec
 import streamlit as st
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.classroom.codes import code_in
+from attnviz.classroom.codes import code_in, seat_age
+from attnviz.classroom.fair_queue import FairQueue
+from attnviz.classroom.http import NO_STORE
+from attnviz.classroom.room_entry import ROOMS
+from attnviz.classroom.rooms import TakenHome
+from attnviz.core.errors import TalkError
+from attnviz.lessons.talk import Talk, TalkMoment, talk_moment
+from attnviz.scene.document.encoding import to_json
 from attnviz.viewer.class_page import class_page
+from attnviz.viewer.site.static_edition import talk_file
 
 _HEADERS = {"Vary": "Accept-Encoding", "Cache-Control": "no-cache"}  # an update changes the scripts that it names
 
@@ -49,3 +62,42 @@ class ClassPages:
 @lru_cache(64)
 def _compressed(code: str) -> bytes:
     return gzip.compress(class_page(code).encode(), mtime=0)
+
+
+HOME_PATH = "/room/home"
+MAX_BYTES = 8_000_000  # of the moments in a file, uncompressed; later ones are left out
+_LANE = FairQueue("talks of classes")
+_GONE = "This talk can’t be taken home any more: a class’s talk is here for 15 minutes after its end, for its phones."
+
+
+async def answer_take_home(request: Request) -> Response:
+    """The talk of an ended class as one HTML file, for a seat of it: `room/home?room=KTQWRM&seat=...`."""
+    code = code_in(request.query_params.get("room", "")) or ""
+    home, seat = ROOMS.home(code), request.query_params.get("seat", "")
+    if home is None or math.isinf(seat_age(seat, home.key, time.time())):
+        return PlainTextResponse(_GONE, 404)
+    file = await _LANE.in_one_piece((code, ""), _file, home.moments, tuple(home.images.items()))
+    headers = {**NO_STORE, "Content-Disposition": 'attachment; filename="attnviz-class.html"'}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(file, media_type="text/html", headers=headers | {"Content-Encoding": "gzip"})
+    return Response(gzip.decompress(file), media_type="text/html", headers=headers)
+
+
+@lru_cache(4)
+def _file(moments: tuple[str, ...], images: tuple[tuple[str, str], ...]) -> bytes:
+    return gzip.compress(talk_file(shown_talk(TakenHome("", moments, dict(images), 0.0))).encode(), 6)
+
+
+def shown_talk(home: TakenHome) -> Talk:
+    """The moments that were shown, as many as fit."""
+    kept, size = [], 0
+    for text in home.moments:
+        moment = msgspec.json.decode(text, type=TalkMoment)
+        try:
+            size += len(to_json(talk_moment(moment, images=home.images)))
+        except TalkError:
+            continue
+        if size > MAX_BYTES:
+            break
+        kept.append(moment)
+    return Talk(title="What the class was shown", moment=tuple(kept), images=home.images)

@@ -23,6 +23,7 @@ from starlette.websockets import WebSocketClose
 
 from attnviz.app import streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH
+from attnviz.app.class_pages import HOME_PATH
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
 from attnviz.app.streamlit_private import BackMsg
 from attnviz.classroom import room_routes
@@ -97,7 +98,8 @@ _ALLOWED = ("health", "host-config")
 _FORBIDDEN = ("/component/", "/auth/", "/oauth2callback")
 _FOLDERS = {"static", "media", "viewer", "_stcore"}
 _POSTED = (ACTIONS_PATH, ARRAYS_PATH, TALK_PATH, room_routes.PATH, room_routes.REOPEN_PATH)
-_ROUTES = (*_POSTED, MOMENT_PATH, room_routes.EVENTS_PATH, room_routes.NOW_PATH, room_routes.MOMENT_PATH)
+_OF_CLASSES = (room_routes.EVENTS_PATH, room_routes.NOW_PATH, room_routes.MOMENT_PATH, HOME_PATH)
+_ROUTES = (*_POSTED, MOMENT_PATH, *_OF_CLASSES)
 _WALKTHROUGH = "walkthrough"
 _MOVED = {"/lessons": "", "/take_apart": _WALKTHROUGH, "/what_if": _WALKTHROUGH}  # redirects of old pages
 # The parameters of the first page. It used to be the walkthrough, so links with any others lead there.

@@ -11,6 +11,7 @@ from attnviz.classroom.codes import is_one_of
 from attnviz.classroom.commands import AnyCommand, Make, Place, Value
 from attnviz.classroom.written import ListenersQuestion, is_text, length_refusal
 from attnviz.contract.classroom import PressKind
+from attnviz.core.limits import MAX_TALK_MOMENTS
 
 LARGEST = 1e12  # the largest number that an answer may be
 SECONDS = 2 * 60 * 60  # how long a room lasts after the speaker's last move
@@ -100,6 +101,7 @@ class Room:
     shows: int = 0  # the number of the move since which followers see the same pass and question
     is_shown: bool = False  # whether the answer is shown
     shows_class: bool = False  # whether the presented page shows the class's answers
+    talk: dict[str, None] = field(default_factory=dict)  # the moments of the speaker's talk that were shown, in order
     questions: dict[Place, Question] = field(default_factory=dict)  # in order
     points: dict[str, tuple[Place, str]] = field(default_factory=dict)  # the cell that a seat doesn't understand
     offer: tuple[str, float] = ("", 0.0)  # the code for another of the speaker's devices, and when it was offered
@@ -253,7 +255,8 @@ class Room:
                 self.takes_questions = is_on
             case commands.Wonder(seat=seat, text=text):
                 if seat not in self.wondered or self.wondered[seat].text != text:
-                    self.wondered[seat] = ListenersQuestion(self._new_id(), text, command.time)
+                    time = command.time if text or seat not in self.wondered else self.wondered[seat].time
+                    self.wondered[seat] = ListenersQuestion(self._new_id(), text, time)
             case commands.Vote(seat=seat, id=id_, is_on=is_on):
                 (voted,) = (each.votes for each in self.wondered.values() if each.id == id_)
                 (voted.add if is_on else voted.discard)(seat)
@@ -324,6 +327,8 @@ class Room:
             if self.place is None or place.shown != self.place.shown:
                 self.shows = self.number
             self.place = place
+        if place.moment and len(self.talk) < MAX_TALK_MOMENTS:
+            self.talk.setdefault(place.moment)
         if place.takes:
             self.questions.setdefault(place, Question(place))
         if self.is_shown and self.question:

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from msgspec import structs
 
@@ -30,6 +31,19 @@ FOR_ALL = (Move, Open, Again, End, Wait, AllowQuestions, ShowTexts)
 MAX_TEXTS = 300  # texts of a kind that the speaker is sent, the newest or those with most votes
 MAX_SHOWN = 30  # questions that followers are sent
 MAX_IMAGES = 2  # of a room's slides, so that one step back needs no image again
+
+
+HOME_SECONDS = 15 * 60  # how long the talk of a class can be taken home after its end
+MAX_HOMES = 50  # such talks, the latest
+
+
+class TakenHome(NamedTuple):
+    """The talk of a class that has ended, for those who have a seat there."""
+
+    key: str  # the hash that signs the seats
+    moments: tuple[str, ...]  # of the talk, as JSON
+    images: dict[str, str]
+    time: float  # of the class's end
 
 
 @dataclass
@@ -166,6 +180,7 @@ class Rooms:
     def __init__(self) -> None:
         self.live: dict[str, LiveRoom] = {}
         self.ended: dict[str, float] = {}  # when rooms were ended, by their codes, for two hours
+        self.homes: dict[str, TakenHome] = {}  # by code
 
     async def make(self, network: str = "") -> tuple[LiveRoom, Seat]:
         """Open a room, unless there are too many; returns it and the speaker's seat with all secrets."""
@@ -245,7 +260,18 @@ class Rooms:
             live.polled = {seat: at for seat, at in live.polled.items() if now - at < POLLED_SECONDS}
             live.notify()
             if live.room.is_over(now):
+                if home := self.home(code):
+                    self.homes[code] = home
                 del self.live[code]
+        latest = [*self.homes.items()][-MAX_HOMES:]
+        self.homes = {code: home for code, home in latest if now - home.time < HOME_SECONDS}
+
+    def home(self, code: str) -> TakenHome | None:
+        """The talk of a class that was ended lately."""
+        live = self.live.get(code)
+        if live is None or not live.room.has_ended or not live.room.talk:
+            return self.homes.get(code)
+        return TakenHome(live.room.keys[0], tuple(live.room.talk), dict(live.images), time.time())
 
     async def run(self) -> None:
         """Sweep until cancelled."""

@@ -37,5 +37,5 @@ class ListenersQuestion:
 
     id: int
     text: str
-    time: float  # in seconds
+    time: float  # when it was asked, in seconds
     votes: set[str] = field(default_factory=set)  # the seats that want it answered

@@ -140,7 +140,7 @@ class Class(RuleBasedStateMachine):
         may = self.takes_questions and text in (*TEXTS, "") and not is_early
         assert self.do(commands.Wonder, seat=seat, text=text) == may
         if may and text != before:
-            self.asked[seat] = text, self.now, set()
+            self.asked[seat] = text, self.now if text or before is None else when, set()
             self.shown_texts.discard(seat)
 
     @rule(seat=seats, was=st.sampled_from(TEXTS), now=st.sampled_from(TEXTS), late=st.booleans())

@@ -3,10 +3,14 @@ import test from "node:test";
 import { groupAnswers } from "../../attnviz/viewer/browser/classroom/answerGroups.js";
 import { drawMoves, flowOf } from "../../attnviz/viewer/browser/classroom/answerMoves.js";
 import { makeAnswerBoard, needsBoard } from "../../attnviz/viewer/browser/classroom/answerDots.js";
+import { makeAnswers } from "../../attnviz/viewer/browser/classroom/classPage.js";
+import { makeDrafts } from "../../attnviz/viewer/browser/classroom/drafts.js";
+import { makeWonder } from "../../attnviz/viewer/browser/classroom/wonder.js";
 import { drawShownQuestions, makeTextLists, textButtons } from "../../attnviz/viewer/browser/lesson/classTexts.js";
 import { makeNeighbourTimer } from "../../attnviz/viewer/browser/lesson/neighbour.js";
 import { answerOf, makeQuestion, verdictOn } from "../../attnviz/viewer/browser/lesson/question.js";
 import { install } from "./fakeDom.mjs";
+import { mockTimeouts, storeOf, turns } from "./helpers.mjs";
 
 install();
 
@@ -267,4 +271,91 @@ test("a timer counts down from what the server says is left, and a time that com
   assert.equal(textOf(), "2:00");
   timer.update(0);
   assert.equal(timer.element.hidden, true);
+});
+
+// A phone's own question and votes: what is typed goes only once it was taken.
+
+test("a question is cleared once it was taken, stays where it wasn't, and a refused vote is taken back", async () => {
+  const replies = [
+      { isDone: false, message: "One question every 10 s." },
+      { isDone: true, message: "" },
+    ],
+    sent = [],
+    post = message => {
+      sent.push(message);
+      return Promise.resolve(replies.shift() ?? { isDone: false, message: "This question isn’t shown any more." });
+    },
+    drafts = makeDrafts(() => storeOf()),
+    wonder = makeWonder(post, drafts.of("to the speaker")),
+    input = wonder.element.querySelector("textarea"),
+    form = wonder.element.querySelector("form");
+  const type = text => Object.assign(input, { value: text }).oninput();
+  wonder.update([{ id: 4, text: "Why?", votes: 2 }]);
+  assert.equal(wonder.element.hidden, false);
+  type("What is √d_k for?");
+  for (const expected of ["What is √d_k for?", ""]) {
+    form.onsubmit({ preventDefault() {} });
+    await turns();
+    assert.equal(input.value, expected);
+    assert.equal(drafts.of("to the speaker").text, expected);
+  }
+  assert.ok(wonder.element.querySelector(".own-question").textContent.includes("What is √d_k for?"));
+  const voting = () => wonder.element.querySelector("li button");
+  voting().onclick();
+  assert.equal(voting().getAttribute("aria-pressed"), "true");
+  await turns();
+  assert.equal(voting().getAttribute("aria-pressed"), "false");
+  assert.deepEqual(sent.at(-1), { do: "vote", id: 4, isOn: true });
+  wonder.recall({ wondered: "", votes: [4] });
+  assert.equal(voting().getAttribute("aria-pressed"), "true");
+  wonder.update(null);
+  assert.equal(wonder.element.hidden, true);
+});
+
+test("drafts are of their question, outlive a reload, and are the latest twenty", () => {
+  const store = storeOf(),
+    drafts = makeDrafts(() => store);
+  for (let n = 0; n < 25; n += 1) drafts.of(`question ${n}`).keep(`text ${n}`);
+  const again = makeDrafts(() => store);
+  assert.deepEqual(
+    [4, 5, 24].map(n => again.of(`question ${n}`).text),
+    ["", "text 5", "text 24"],
+  );
+  again.of("question 24").keep("");
+  assert.equal(makeDrafts(() => store).of("question 24").text, "");
+  again.forget();
+  assert.equal(makeDrafts(() => store).of("question 10").text, "");
+});
+
+test("how sure one is is sent with the answer that it is of, and comes back after a reload", async t => {
+  mockTimeouts(t);
+  const sent = [],
+    now = { number: 3, at: "a", kind: "lesson", question: null, round: { number: 1, isOpen: true } },
+    answers = makeAnswers(
+      message => {
+        sent.push(message);
+        return Promise.resolve({ isDone: true, status: 200, message: "" });
+      },
+      () => {},
+    );
+  answers.give(now, 2);
+  answers.give(now, 2, 3);
+  assert.deepEqual([answers.at(now), answers.sureAt(now)], [2, 3]);
+  for (let n = 0; n < 2; n += 1) {
+    await turns();
+    t.mock.timers.tick(1100);
+  }
+  await turns();
+  assert.deepEqual(
+    sent.map(({ value, sure }) => [value, sure]),
+    [
+      [2, 0],
+      [2, 3],
+    ],
+  );
+  answers.give(now, 1);
+  assert.equal(answers.sureAt(now), 0, "of another answer that wasn't said");
+  answers.recall({ number: 4, round: 1, value: "words", sure: 2 });
+  const later = { ...now, number: 4 };
+  assert.deepEqual([answers.at(later), answers.sureAt(later)], ["words", 2]);
 });

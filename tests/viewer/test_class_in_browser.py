@@ -38,6 +38,7 @@ def now(**parts):
         **{"number": 1, "at": "lesson=who-is-it&moment=1", "shows": 1, "kind": "lesson", "question": None},
         **{"isOwn": False, "isShown": False, "round": {"number": 1, "isOpen": True}},
         **{"hasEnded": False, "waits": False, "isApart": False},
+        **{"talkSeconds": 0, "wonders": None},
     } | parts
 
 

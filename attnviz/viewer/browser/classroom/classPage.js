@@ -127,6 +127,7 @@ export function mountClass(root, code, host) {
     view = /** @type {any} */ (null), // {kind, element, show, cell?, end}
     touchedCell = "",
     pointed = "",
+    seenKinds = new Map(), // of places: the latest of a lesson, of a talk and of passes
     isAround = false,
     isLost = false,
     isRoomGone = false, // the server has lost the room: the speaker's browser reopens it
@@ -187,6 +188,7 @@ export function mountClass(root, code, host) {
     now = received;
     if (before?.name === nameOf(now)) answers.resend(now, before.answer);
     before = null;
+    if (now.at) seenKinds.set(now.kind === "lesson" ? now.at.replace(/&.*/, "") : now.kind, now.at);
     timer.update(now.hasEnded ? 0 : now.talkSeconds);
     wonder?.update(now.hasEnded ? null : now.wonders);
     if (now.hasEnded) {
@@ -295,8 +297,7 @@ export function mountClass(root, code, host) {
             ? sentenceOn(now, speaker, failure || answers.failureAt(now))
             : "",
     );
-    if (now?.hasEnded)
-      main.replaceChildren(h("p", { class: "class-end" }, "The class has ended. Thank you for coming."));
+    if (now?.hasEnded) main.replaceChildren(drawEnd());
     else if (isHere && !isAround && moment && !now.isOwn && fetched === nameOfMoment()) drawView();
     foot.update(isHere ? now.at : null, {
       isAround,
@@ -305,6 +306,26 @@ export function mountClass(root, code, host) {
       now,
       moment,
     });
+  }
+  // What a phone takes home: the lessons as links, and the speaker's talk as a page.
+  function drawEnd() {
+    const lessons = [...seenKinds.keys()].filter(kind => kind.startsWith("lesson=")),
+      toLesson = kind =>
+        h(
+          "a",
+          { href: host.hrefOf(`${kind}&moment=1`) },
+          lessons.length > 1 ? `The lesson ${kind.slice(7)}` : "The lesson",
+        ),
+      toTalk =
+        seenKinds.has("talk") &&
+        h(
+          "a",
+          { href: host.line.talkHref(code, seat), download: "attnviz-class.html" },
+          "The talk as one page (save it now: it is here for 15 minutes)",
+        ),
+      links = [toTalk, ...lessons.map(toLesson)].filter(Boolean).map(link => h("li", {}, link)),
+      home = speaker || !links.length ? [] : [h("p", {}, "To take home:"), h("ul", {}, links)];
+    return h("div", { class: "class-end" }, h("p", {}, "The class has ended. Thank you for coming."), home);
   }
   function drawView() {
     const isOpen = opened === now.shows,

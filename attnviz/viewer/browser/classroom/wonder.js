@@ -27,7 +27,7 @@ export function makeWonder(post, draft) {
     wonders = /** @type {import("../../generated/contract").Wondered[]} */ ([]);
   async function send(text) {
     const { isDone, message } = await post({ do: "wonder", text });
-    write(status, isDone ? (text ? "Sent." : "Taken back.") : message);
+    write(status, isDone ? (text ? "Sent." : "The speaker doesn’t see it any more.") : message);
     if (!isDone) return;
     asked = text;
     if (text) field.clear();
@@ -48,7 +48,11 @@ export function makeWonder(post, draft) {
   }
   function draw() {
     shown.hidden = !wonders.length;
-    redraw(own, asked ? ["You ask: ", h("bdi", {}, asked), " ", button("Take it back", () => send(""))] : []);
+    redraw(
+      own,
+      asked ? [h("span", {}, "You ask: ", h("bdi", {}, asked)), button("Ask something else", () => send(""))] : [],
+    );
+    field.element.hidden = Boolean(asked);
     redraw(list, wonders.map(drawLine));
   }
   function drawLine({ id, text, votes: count }) {

@@ -144,6 +144,7 @@ declare global {
     post(code: string, message: object, key?: string): Promise<Reply>;
     moment(code: string, seat: string, shows: number, isWhole?: boolean): Promise<Reply>;
     reopen(room: contract.Seat, commands: string[]): Promise<Reply>;
+    talkHref(code: string, seat: string): string;
     listen(seat: { code: string; seat: string }, isAround: () => boolean, handlers: ClassHandlers): () => void;
   }
 

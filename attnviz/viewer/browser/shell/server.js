@@ -42,6 +42,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
       const reply = await ask(url("room/moment", { room: code, seat, shows, ...(isWhole ? { whole: "1" } : {}) }));
       return reply.isDone ? { ...reply, data: templates.completeMoment(reply.data) } : reply;
     },
+    talkHref: (code, seat) => String(url("room/home", { room: code, seat })), // the talk of a class that has ended
     // Reopens a room that the server has lost (classLog.js).
     reopen: ({ code, link, seat, key = "" }, commands) =>
       ask(url("room/reopen", { room: code }), { link, seat, commands }, { "X-Room-Key": key }),
