@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
 import { edited, filesOf, isTalk } from "../../attnviz/viewer/browser/lesson/course.js";
+import { drawMoment } from "../../attnviz/viewer/browser/lesson/momentText.js";
 import { drawSlideThumbnail, makeSlidePicture } from "../../attnviz/viewer/browser/lesson/slide.js";
 import { thumbnailFrom } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import { imageIn, imageUrl, newImageName, readImage } from "../../attnviz/viewer/browser/talk/imageFile.js";
@@ -294,6 +295,18 @@ test("a slide is drawn as text, whatever it says, and its small picture is its i
   assert.equal(drawSlideThumbnail({ items: ["first", "second"] }).textContent, "first");
   const [image] = drawSlideThumbnail({ title: "a", image: "data:image/png;base64,AA" }).children;
   assert.equal(image.src, "data:image/png;base64,AA");
+});
+
+test("the answers of a choice of one's own stand on paper, as they stand nowhere else", () => {
+  install();
+  const candidates = ["<b>yes</b>", "no"].map(label => ({ label, feedback: [] })),
+    question = { kind: "choose", prompt: [["", "Which?"]], candidates, right: [], isCode: false },
+    moment = { title: "", why: [], worked: [], text: [], after: [], question, ending: null, picture: null },
+    listed = each =>
+      drawMoment(each, "paper", {}).flatMap(part => part.querySelectorAll?.("li").map(li => li.textContent) ?? []);
+  assert.deepEqual(listed(moment), ["<b>yes</b>", "no"]);
+  const computed = candidates.map(each => ({ ...each, feedback: [["", "Why."]] }));
+  assert.deepEqual(listed({ ...moment, question: { ...question, candidates: computed, right: [0] } }), []);
 });
 
 test("a room is sent a slide's image once, where it says that it lacks it", async t => {

@@ -22,7 +22,7 @@ export function drawMoment(moment, mode, parts) {
       [sentences, said, explain] = [[why, text], verdict, [ending?.explain ?? []]].map(all =>
         all.map(runs => sentence(runs)),
       ),
-      asked = question && [sentence(question.prompt), question.kind === "gaps" && drawGaps(question, numbers)];
+      asked = question && [sentence(question.prompt), drawOnPaper(question, numbers)];
     return present([drawKind(moment), h("h2", {}, title), sentences, example, asked, said, explain].flat());
   }
   return [
@@ -47,6 +47,13 @@ export function drawMoment(moment, mode, parts) {
     ...(ending ? (parts.end ?? []) : []),
     parts.optional,
   ];
+}
+
+// What of a question stands on paper, besides its prompt: a table, or the answers of a lecturer's own choice, which stand nowhere else.
+function drawOnPaper(question, numbers) {
+  if (question.kind === "gaps") return drawGaps(question, numbers);
+  const isOwn = question.kind === "choose" && question.candidates.every(({ feedback }) => !feedback.length);
+  return isOwn && h("ul", { class: "offered" }, ...question.candidates.map(({ label }) => h("li", {}, label)));
 }
 
 export const OPTIONAL = "For engineers";
