@@ -56,8 +56,8 @@ def cell_in(sent: _Sent) -> str:
     if sent.asked_cell or not answer or not isinstance(question, Pick):
         return sent.asked_cell or ""
     right = {question.candidates[nth].word for nth in question.right}
-    *_, query, key = (int(each) for each in answer.partition("[")[2].rstrip("]").split(","))
-    return answer if key in right and query not in right else ""
+    place = [int(each) for each in answer.partition("[")[2].rstrip("]").split(",")]  # its query and key come last
+    return answer if place[-1] in right and not right.intersection(place[-2:-1]) else ""
 
 
 def _glance(at: str, cell: str, *, says: bool) -> Glance | None:

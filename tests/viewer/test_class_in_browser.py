@@ -208,7 +208,7 @@ def test_word_click_answers_while_open(page):
     page.locator(".lesson-picture .names").get_by_role("button", name="animal").click()
     expect(page.locator(".class-own")).to_have_text("street is your answer.")
     posted = page.evaluate("posted")
-    assert posted[0] == {"do": "answer", "number": 1, "round": 1, "seat": "mine", "value": 6}
+    assert posted[0] == {"do": "answer", "number": 1, "round": 1, "seat": "mine", "value": 6, "sure": 0}
     assert [each["do"] for each in posted] == ["answer", "around"]
 
 
@@ -217,9 +217,17 @@ def test_glance_words_answer_and_open_nothing(page):
     words = page.locator(".class-glance .choices button")
     expect(words).to_have_count(12)
     expect(page.locator(".lesson-said .choices")).to_have_count(0)  # they stand for the sentence, which is there once
-    words.nth(6).click()
+    words.nth(6).press("Enter")
     expect(page.locator(".class-own")).to_contain_text("street is your answer.")
+    expect(words.nth(6)).to_be_focused()
     assert page.evaluate("[posted.map(({ value }) => value), Object.keys(coming)]") == [[6], ["1"]]
+
+
+def test_words_are_there_however_often_the_answer_is_shown(page):
+    phone_shows(page, 1)
+    for is_shown in (True, False, True):
+        follows(page, isShown=is_shown)
+        expect(page.locator(".choices button")).to_have_count(12)
 
 
 def test_touching_a_glance_opens_the_picture_and_still_follows(page):

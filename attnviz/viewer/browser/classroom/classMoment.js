@@ -60,7 +60,6 @@ export function makeClassMoment({ answer, touched, open, makePicture, drafts }) 
         verdict = isRight === null ? "" : isRight ? "right" : "wrong";
       given = answered;
       howSure.update(sure, moment.asksConfidence && isOpen && answered !== null);
-      question?.element.remove();
       body.classList.toggle("words-alone", isWordsAlone);
       body.classList.toggle("asks-words", isInGlance);
       textBox.classList.toggle("answered", isShown);

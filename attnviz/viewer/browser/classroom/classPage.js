@@ -1,4 +1,4 @@
-// The page of a phone in a class: joining, its seat, and sending its answers. It comes without the viewer (tests/classroom/test_weight.py),
+// The page of a phone in a class: joining, its seat, and sending its answers. It comes without the viewer (tests/classroom/test_light.py),
 // which is loaded once somebody touches the picture.
 import { button, h, redraw, write } from "../dom/element.js";
 import { drawCounts } from "../lesson/classPanel.js";

@@ -18,7 +18,10 @@ export function makeGlance() {
     lines = h("div", { class: "lines" }),
     caption = h("p", { class: "caption" }),
     box = h("section", { class: "class-glance", "aria-label": "The words" }, title, text, lines, caption);
-  let shown = /** @type {any} */ (null);
+  let shown = /** @type {any} */ (null),
+    drawn = /** @type {any[]} */ ([]), // what the words are drawn of: their buttons keep the keyboard
+    ofKeys = /** @type {any} */ (null),
+    ofQueries = /** @type {any} */ (null);
   const isInLine = elements => {
     const tops = elements.map(each => each.getBoundingClientRect().top);
     return Math.max(...tops) - Math.min(...tops) < SAME_LINE_PX;
@@ -34,24 +37,28 @@ export function makeGlance() {
       side = isShared ? "above" : "between";
     drawArcs(arcs, { from, to, height: ARCS_PX, side, most: 1, isMuted: false }, looks, UNTOUCHED);
   }
+  function drawLines(glance, answers) {
+    const { words, keys, sides } = glance,
+      line = (row, side) => h("div", { class: "line" }, side && h("span", { class: "side" }, side), row);
+    ofKeys = answers ?? drawWords(keys ?? words);
+    ofQueries = keys ? drawWords(words) : ofKeys;
+    lines.replaceChildren(...(keys ? [line(ofQueries, sides[0])] : []), arcs, line(ofKeys, keys ? sides[1] : ""));
+    drawn = [glance, answers];
+  }
   const observer = new ResizeObserver(connect);
   observer.observe(box);
   return {
     element: box,
     update(glance, covers, answers = null) {
-      const { words, keys, sides, query, stage, said } = glance,
-        isShared = keys === null,
-        isCovered = covers.includes(stage),
-        ofKeys = answers ?? drawWords(keys ?? words),
-        ofQueries = isShared ? ofKeys : drawWords(words),
-        looks = isCovered ? [] : looksOf(glance);
+      const { query, stage, said } = glance,
+        isShared = glance.keys === null,
+        looks = covers.includes(stage) ? [] : looksOf(glance);
+      if (drawn[0] !== glance || drawn[1] !== answers || !lines.contains(ofKeys)) drawLines(glance, answers);
       write(title, glance.title);
       redraw(text, drawRuns(said));
       title.hidden = !glance.title;
       text.hidden = !said.length;
       shown = { isShared, looks, queries: [...ofQueries.children], keys: [...ofKeys.children] };
-      const line = (row, side) => h("div", { class: "line" }, side && h("span", { class: "side" }, side), row);
-      redraw(lines, isShared ? [arcs, line(ofKeys, "")] : [line(ofQueries, sides[0]), arcs, line(ofKeys, sides[1])]);
       for (const [nth, each] of shown.queries.entries()) each.classList.toggle("query", nth === query);
       const shares = new Map(looks.map(({ key, share }) => [key, share]));
       for (const [key, each] of shown.keys.entries()) {
