@@ -210,13 +210,16 @@ def test_class_events_arrive_at_once(site):
     door.request("GET", f"/{phone.code.lower()}", headers=ONE_SEAT)
     assert door.getresponse().headers["Location"] == f"./?room={phone.code}"
     door.close()
+    page = asked(f"{site.address}/?room={phone.code}&embed=true", **ONE_SEAT)[2].decode()
+    assert f'data-room="{phone.code}"' in page, "the page of a class, and not Streamlit's"
     with phone.listening(seat) as heard:
-        assert next(heard) == {"answer": None}
+        assert next(heard)["answer"] is None
         assert next(heard)["number"] == 0
         for number, step in enumerate(("scores", "softmax"), start=1):
             phone.told(made["key"], do="move", at=f"model=who-is-it&step={step}")
             now = next(heard)
             assert (now["number"], now["at"]) == (number, f"model=who-is-it&step={step}")
+    assert json.loads(asked(phone.path("now", seat=seat), **ONE_SEAT)[2])["now"]["at"] == now["at"]
     path = phone.path("moment", seat=seat, shows=now["shows"])
     packed = asked(path, **ONE_SEAT, **{"Accept-Encoding": "gzip"})
     assert packed[1]["Content-Encoding"] == "gzip"
