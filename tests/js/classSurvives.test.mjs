@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeClassLog } from "../../attnviz/viewer/browser/classroom/classLog.js";
+import { makeAnswers } from "../../attnviz/viewer/browser/classroom/classPage.js";
+import { forgetSeat, retakeSeat, savedSeat, takeSeat } from "../../attnviz/viewer/browser/classroom/classSeat.js";
 import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
 import { forbidden, mockTimeouts, storeOf, turns } from "./helpers.mjs";
 
@@ -267,4 +269,140 @@ test("another device of the speaker's comes back once the room is there, and onl
     posted.filter(each => each.startsWith("reopen")),
     [],
   );
+});
+
+// A phone whose room the server has lost.
+
+const MINE = { seat: "mine", host: "host" },
+  GONE = { isDone: false, status: 404, message: "None." },
+  ENDED = { isDone: false, status: 410, message: "The class has ended." },
+  room = host => ({ ...DONE, data: { code: "KTQWRM", seat: "new", host } });
+
+// The line of a phone whose messages get these replies; `asked` are the ways that were tried.
+function phone(replies, saved = MINE) {
+  const texts = { "attnviz seat": JSON.stringify({ KTQWRM: saved, BCDFGH: MINE }) },
+    stores = [() => storeOf(texts)],
+    asked = [];
+  const post = (_code, { do: _, ...way }) => {
+    asked.push(Object.keys(way)[0] ?? "code");
+    return Promise.resolve(replies.shift());
+  };
+  return { line: { post }, stores, asked, seat: () => savedSeat("KTQWRM", stores) };
+}
+
+test("a phone follows a room only with the host that it knows, and waits where there is none", async () => {
+  const cases = [
+    [[room("host")], MINE, "seat", { seat: "new" }, "new"],
+    [[GONE, room("host")], MINE, "seat link", { seat: "new" }, "new"], // the room has forgotten the seat
+    [[GONE, room("thief")], MINE, "seat link", {}, "mine"],
+    [[GONE, GONE, room("thief")], MINE, "seat link code", {}, "mine"],
+    [[GONE, GONE, GONE], MINE, "seat link code", { saved: MINE }, "mine"],
+    [[ENDED], MINE, "seat", {}, "mine"],
+    [[GONE, GONE, { ...GONE, status: 400 }], MINE, "seat link code", { saved: null }, "mine"],
+    [[GONE, GONE, GONE], "mine", "seat link code", { saved: null }, "mine"], // stored by an earlier version
+    [[GONE, room("host")], "mine", "seat link", { seat: "new" }, "new"],
+  ];
+  for (const [replies, saved, ways, expected, kept] of cases) {
+    const { line, stores, asked, seat } = phone([...replies], saved),
+      taken = await takeSeat(line, "KTQWRM", "link", stores, () => {});
+    assert.equal(asked.join(" "), ways);
+    assert.equal(taken.seat, expected.seat);
+    assert.deepEqual(taken.saved ?? null, expected.saved ?? null);
+    assert.equal(seat().seat, kept);
+    if (!taken.seat) assert.ok(taken.message.endsWith("."));
+  }
+});
+
+test("who presses Join wants the room that is there, and other rooms' seats stay", async () => {
+  const { line, stores } = phone([room("thief")]);
+  forgetSeat("KTQWRM", stores);
+  assert.equal(savedSeat("KTQWRM", stores), null);
+  assert.deepEqual(savedSeat("BCDFGH", stores), MINE);
+  assert.equal((await takeSeat(line, "KTQWRM", "", stores, () => {})).seat, "new");
+});
+
+test("a seat is taken again once its room is there, and asked for by the seat alone", async t => {
+  const tick = mockTimeouts(t),
+    busy = { ...GONE, status: 503 },
+    { line, asked } = phone([GONE, busy, room("thief"), room("host")]);
+  let taken = null;
+  const retaking = retakeSeat(line, "KTQWRM", MINE, () => true).then(seat => {
+    taken = seat;
+  });
+  for (let n = 0; n < 3; n += 1) {
+    await turns();
+    assert.equal(taken, null);
+    assert.equal(asked.length, n + 1);
+    tick(3000);
+  }
+  await retaking;
+  assert.deepEqual([taken.host, asked], ["host", ["seat", "seat", "seat", "seat"]]);
+  assert.equal(await retakeSeat(phone([ENDED]).line, "KTQWRM", MINE, () => true), null);
+  assert.equal(await retakeSeat(phone([]).line, "KTQWRM", MINE, () => false), null);
+});
+
+const ASKED = {
+  number: 3,
+  at: "lesson=a&moment=1",
+  kind: "lesson",
+  question: null,
+  round: { number: 1, isOpen: true },
+};
+
+function answering(t, replies) {
+  const tick = mockTimeouts(t),
+    sent = [];
+  const post = ({ value, sure }) => {
+    sent.push([value, sure].join(" "));
+    return Promise.resolve(replies.shift() ?? DONE);
+  };
+  const answers = makeAnswers(post, () => {});
+  const later = async (times = 1) => {
+    for (let n = 0; n < times; n += 1) {
+      await turns();
+      tick(1100);
+    }
+    await turns();
+  };
+  return { answers, sent, later };
+}
+
+test("an answer that is given while the room is gone is sent until it is taken, and no longer than the page waits", async t => {
+  const { answers, sent, later } = answering(t, [GONE, { ...GONE, status: 403 }]);
+  answers.give(ASKED, 2, 1);
+  await later(5);
+  assert.deepEqual(sent, ["2 1", "2 1", "2 1"]);
+  assert.equal(answers.failureAt(ASKED), "");
+});
+
+test("nothing is sent once the page no longer waits for the room", async t => {
+  const { answers, sent, later } = answering(t, [GONE, GONE, GONE]);
+  answers.give(ASKED, 2);
+  await later();
+  answers.end();
+  await later(5);
+  assert.ok(sent.length < 3);
+});
+
+test("an answer is sent again only where the reopened room lacks it", async t => {
+  const { answers, sent, later } = answering(t, []);
+  const before = { value: 2, sure: 3 },
+    known = parts => ({ number: 3, round: 1, ...before, ...parts });
+  const cases = [
+    [null, ASKED, before, 1],
+    [known(), ASKED, before, 0],
+    [known({ value: 1 }), ASKED, before, 1],
+    [known({ sure: 0 }), ASKED, before, 1],
+    [known({ number: 2 }), ASKED, before, 1],
+    [null, ASKED, undefined, 0],
+    [null, { ...ASKED, round: { number: 1, isOpen: false } }, before, 0],
+    [null, { ...ASKED, round: null }, before, 0],
+  ];
+  for (const [received, now, mine, count] of cases) {
+    sent.length = 0;
+    answers.recall(received);
+    answers.resend(now, mine);
+    await later(3);
+    assert.deepEqual(sent, Array(count).fill("2 3"));
+  }
 });
