@@ -4,7 +4,10 @@ import { makeClassLog } from "../../attnviz/viewer/browser/classroom/classLog.js
 import { makeAnswers } from "../../attnviz/viewer/browser/classroom/classPage.js";
 import { forgetSeat, retakeSeat, savedSeat, takeSeat } from "../../attnviz/viewer/browser/classroom/classSeat.js";
 import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
+import { makeClassLine } from "../../attnviz/viewer/browser/shell/server.js";
 import { forbidden, mockTimeouts, storeOf, turns } from "./helpers.mjs";
+
+const nextTask = () => new Promise(done => setImmediate(done));
 
 // The log of a class: what the server sends, after any reload, and nothing once the class is over.
 
@@ -405,4 +408,67 @@ test("an answer is sent again only where the reopened room lacks it", async t =>
     await later(3);
     assert.deepEqual(sent, Array(count).fill("2 3"));
   }
+});
+
+test("a move that gets no answer is sent once a second", async t => {
+  const { speaker, line, posted, tick } = away(t, []);
+  line.handlers.now(state(0));
+  const { post } = line;
+  line.post = (...message) => post(...message).then(() => ({ isDone: false, status: 502, message: "Bad gateway." }));
+  speaker.shows({ at: "step=scores" });
+  for (let n = 1; n < 4; n += 1) {
+    await turns();
+    assert.equal(posted.length, n);
+    tick(1000);
+  }
+});
+
+// The line to the server: how a log comes and goes.
+
+test("the log comes by the stream, or where that is held back by asking; and goes with the key", async t => {
+  const tick = mockTimeouts(t),
+    { document, EventSource, fetch } = globalThis;
+  t.after(() => Object.assign(globalThis, { document, EventSource, fetch }));
+  const listeners = {},
+    requests = [],
+    parts = [];
+  globalThis.document = Object.assign(new EventTarget(), { visibilityState: "visible" });
+  globalThis.EventSource = class {
+    constructor(url) {
+      requests.push(new URL(url));
+    }
+    addEventListener(name, listener) {
+      listeners[name] = listener;
+    }
+    close() {}
+  };
+  const now = { now: state(0), own: { answer: null }, log: part(1, 1) };
+  let reply = new Response(JSON.stringify(now), { headers: { "Content-Type": "application/json" } });
+  globalThis.fetch = (url, request) => {
+    requests.push(new URL(url), request);
+    return Promise.resolve(reply);
+  };
+  const left = [],
+    line = makeClassLine(new URL("http://localhost/course/"), /** @type {any} */ ({}));
+  line.listen(ROOM, () => false, {
+    ...{ now() {}, own() {}, lost() {}, gone: (_message, status) => left.push(status) },
+    ...{ known: () => `${parts.length}-name`, log: each => parts.push(each) },
+  });
+  assert.equal(requests[0].searchParams.get("log"), "0-name");
+  listeners.log({ data: JSON.stringify(part(0, 1)) });
+  tick(5000);
+  await nextTask();
+  assert.deepEqual(parts, [part(0, 1), part(1, 1)]);
+  assert.equal(requests[1].searchParams.get("log"), "1-name");
+  reply = new Response("The class has ended.", { status: 410 });
+  tick(2000);
+  await nextTask();
+  tick(60_000);
+  await nextTask();
+  assert.deepEqual(left, [410]);
+  reply = new Response("{}");
+  await line.reopen(ROOM, ["a"]);
+  assert.equal(requests.at(-2).pathname, "/course/room/reopen");
+  assert.deepEqual(JSON.parse(requests.at(-1).body), { link: "link", seat: "seat", commands: ["a"] });
+  assert.equal(requests.at(-1).headers["X-Room-Key"], "key");
 });

@@ -90,7 +90,6 @@ export function makeSpeaker(line, storeOf) {
     if (room !== mine) return reply.isDone && line.post(reply.data.code, { do: "end" }, mine.key); // ended meanwhile
     if (!reply.isDone) return forget(reply.message);
     room = { ...mine, ...reply.data };
-    pressed = null;
     if (now?.number === number) sent = ""; // it lacks the image of the slide
     keep();
     begin();
