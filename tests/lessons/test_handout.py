@@ -1,6 +1,7 @@
 """What one takes away from a lesson: a handout of three moments a page, and its questions as files."""
 
 import math
+import re
 
 import pytest
 from alone import ALONE
@@ -8,8 +9,9 @@ from needs import needed
 from tab import at, frames
 
 from attnviz.contract.base import received
+from attnviz.core.numerals import short
 from attnviz.lessons.export import of_lesson
-from attnviz.lessons.lesson import LESSONS
+from attnviz.lessons.lesson import LESSONS, passes_at
 from attnviz.lessons.talk_request import TalkRequest, reply
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -81,6 +83,33 @@ def test_handout_has_three_moments_a_page(taught):
             assert bare(f"Page {number} of {len(sheets)}") in letters
             for place in range(3 * number - 2, min(3 * number, len(moments)) + 1):
                 assert bare(f"{place}. {moments[place - 1].title}") in letters
+
+
+LARGE = """() => [...document.querySelectorAll(".handout article")].flatMap((article, nth) => {
+  const rows = article.querySelector(".large-rows"), frame = article.querySelector(":scope > .frame");
+  if (!rows) return [];
+  const isWhole = rows.getBoundingClientRect().bottom <= frame.getBoundingClientRect().bottom + 1;
+  const small = [...frame.querySelectorAll(".sheet td.number")].filter((each) => each.checkVisibility()).length;
+  return [[nth + 1, isWhole, small, rows.innerText, parseFloat(getComputedStyle(rows).fontSize)]];
+})"""
+SMALLEST = 8 * 96 / 72
+"""Pixels, of eight points."""
+
+
+def test_asked_rows_of_long_sentences_print_large(taught):
+    page = drawn(taken(taught(at(lesson="who-is-it", moment=2))))
+    found = {nth: (is_whole, small, text, size) for nth, is_whole, small, text, size in page.evaluate(LARGE)}
+    put_away(page)
+    trace = passes_at(LESSONS["who-is-it"].moment[2].at).trace()
+    tired = trace.labels["query"].index("tired")
+    assert set(found) == {2, 3}, "query and keys; the row of scores and weights of twelve words"
+    assert all(is_whole and not small and size >= SMALLEST for is_whole, small, _, size in found.values())
+    for stage, rows in (("scaled", found[3]), ("attention", found[3]), ("q", found[2])):
+        numbers = [short(each) for each in trace[stage].value[0, tired]]
+        half = len(numbers) // 2
+        lines = [re.findall(r"−?\d+\.\d\d", line) for line in rows[2].splitlines()]
+        assert numbers[:half] in lines
+        assert numbers[half:] in lines
 
 
 def test_last_lines_end_at_their_border(taught):

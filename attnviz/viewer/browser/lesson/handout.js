@@ -1,6 +1,9 @@
 // The handout of a lesson: three moments on each printed page, with their pictures and lines to write on.
 import { h, onPrint } from "../dom/element.js";
 import { drawMoment } from "./momentText.js";
+import { readPass } from "../model/pass.js";
+import { short } from "../model/numeral.js";
+import { drawGiven } from "./given.js";
 import { pictureOf } from "./momentPicture.js";
 
 const A4 = "@page { size: A4 portrait; margin: 12mm; }";
@@ -51,6 +54,40 @@ const onPaper = moment =>
       }
     : moment;
 
+const MOST_COLUMNS = 8, // of a table in a picture of this size, or its numbers are too small to read
+  BESIDE = 7, // numbers beside their name
+  MADE_OF = { attention: "scaled", probabilities: "logits" };
+
+// The rows that a question needs replace its picture. A table of many words gives its place to the row with the answer, in larger letters.
+function enlarge(frame, moment) {
+  const { question, given } = moment,
+    columns = frame.querySelectorAll(".sheet tr.names > th").length,
+    hasScores = frame.querySelector(".score-pictures")?.checkVisibility();
+  if (!question || moment.document?.other) return; // a pair has two rows beside each other
+  if (given.length) frame.replaceChildren(h("div", { class: "large-rows" }, drawGiven(given, BESIDE)));
+  else if (columns > MOST_COLUMNS && hasScores) {
+    const rows = answerRows(moment);
+    frame.classList.toggle("of-one-row", rows.length > 0);
+    if (rows.length) frame.append(h("div", { class: "large-rows" }, drawGiven(rows, BESIDE)));
+  }
+}
+
+// The row with the answer, and the one that it is made of, as GivenRow.
+function answerRows({ document, answerCell }) {
+  const pass = document && answerCell && readPass(document),
+    cell = pass?.read(answerCell);
+  if (!cell) return [];
+  const labels = pass.stages.get(cell.name).axes.at(-1)?.labels ?? [],
+    [base, ...layer] = cell.name.split("_"),
+    names = [[MADE_OF[base], ...layer].join("_"), cell.name].filter(name => pass.stages.has(name));
+  return names.map(name => ({
+    name: pass.stages.get(name).title,
+    labels,
+    texts: [...pass.row(name, cell.index)].map(short),
+    along: "",
+  }));
+}
+
 // Draws all pages and returns their pictures, which are laid out at screen size and scaled down by lesson.css.
 function drawPages(pages, { title, moments }) {
   const count = Math.ceil(moments.length / ON_A_PAGE),
@@ -63,10 +100,12 @@ function drawPages(pages, { title, moments }) {
     }
     const lines = h("div", { class: "lines" }),
       textBox = h("div", { class: "said" }),
-      shown = h("div", { class: "shown" }, pictures[index].element);
+      frame = h("div", { class: "frame" }, h("div", { class: "shown" }, pictures[index].element));
     textBox.append(...drawMoment(onPaper(moment), "paper", { title: `${index + 1}. ${moment.title}`.trim() }), lines);
-    pages.lastChild.append(h("article", {}, h("div", { class: "frame" }, shown), textBox));
+    pages.lastChild.append(h("article", {}, frame, textBox));
     pictures[index].show(moment, false, false);
+    enlarge(frame, moment);
+    if (frame.classList.contains("of-one-row")) pictures[index].show(moment, false, false);
     fitText(textBox);
   }
   pages.classList.add("drawn");
