@@ -15,7 +15,7 @@ from attnviz.lessons.lesson import FileStruct, Text
 
 ImageName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
 Images = Annotated[dict[ImageName, str], Meta(max_length=limits.MAX_TALK_MOMENTS)]  # each as base64, by its name
-MAX_ITEMS = 12
+MAX_ITEMS = 100
 _NOT_HERE = "An image that is not here"
 
 
@@ -23,7 +23,7 @@ class SlideSource(FileStruct, frozen=True):
     """A slide as written in a talk's file. All of it is plain text."""
 
     text: Text = ""
-    items: Annotated[tuple[Annotated[str, Meta(max_length=300)], ...], Meta(max_length=MAX_ITEMS)] = ()
+    items: Annotated[tuple[Text, ...], Meta(max_length=MAX_ITEMS)] = ()
     image: Annotated[str, Meta(pattern="^[a-z0-9-]{0,40}$")] = ""  # its name among the talk's images
     alt: Annotated[str, Meta(max_length=500)] = ""  # the image in words
 

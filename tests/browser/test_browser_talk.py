@@ -11,7 +11,7 @@ import pytest
 from axe import violations_but_contrast
 from implementations import Implementation
 from page import ROOT
-from tab import AT_REST, Tab, at, becomes, expect, forget, from_menu, heading, move_mouse
+from tab import AT_REST, Tab, at, becomes, expect, forget, frames, from_menu, heading, move_mouse
 
 from attnviz.lessons.lesson import LESSONS
 
@@ -479,6 +479,47 @@ def test_slides_and_own_questions_are_made_saved_and_given(visit, elsewhere, tmp
     with offline(elsewhere, tmp_path / "slides.html") as alone:
         count(alone, "1 of 6")
         given_by_remote(alone)
+
+
+SLIDES = [
+    {"text": "Short."},
+    {
+        "items": [f"line {nth} of a list that is rather long for a slide" for nth in range(1, 9)],
+        "image": "a",
+        "alt": "x",
+    },
+    {"items": ["one of a hundred"] * 100},
+]
+
+
+def test_slide_is_as_large_as_it_fits_and_never_small(visit):
+    tab = visit(afresh=True)
+    moments = [{"at": "", "title": "A headline that is not short at all", "slide": each} for each in SLIDES]
+    store = "talk => localStorage.setItem('attnviz talk', JSON.stringify({ talk }))"
+    emptied(tab).evaluate(store, {"title": "", "moment": moments})
+    page = tab.page
+    sizes = """slide => {
+        const { scrollHeight, clientHeight, scrollWidth, clientWidth } = slide;
+        return [parseFloat(getComputedStyle(slide).fontSize), scrollHeight - clientHeight, scrollWidth - clientWidth];
+    }"""
+    for width, height in ((1024, 768), (1366, 768), (3840, 2160)):
+        page.set_viewport_size({"width": width, "height": height})
+        for nth in range(1, 1 + len(SLIDES)):
+            page.goto(f"{tab.address}/?lesson=talk&moment={nth}&present=1")
+            count(page, f"{nth} of {len(SLIDES)}")
+            expect(page.locator(".slide h2")).to_be_visible()
+            frames(page)
+            letters, over_height, over_width = page.locator(".slide").evaluate(sizes)
+            share = 100 * letters / height
+            assert share >= 2, "as large as any sentence that is presented"
+            assert over_width <= 1
+            if nth < len(SLIDES):
+                assert over_height <= 1
+                assert share > (5 if nth == 1 else 2.2)
+            else:
+                assert over_height > 1
+                assert page.locator(".slide").get_attribute("tabindex") == "0", "keys scroll it"
+    forget(page)
 
 
 def given_by_remote(page):

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from itertools import chain
 
 import msgspec
@@ -20,6 +21,7 @@ from attnviz.lessons.export import of_talk
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.slide import SlideSource, data_url
 from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, talk_moment, write
+from attnviz.viewer.bundle import module
 from attnviz.viewer.site.static_edition import talk_file
 
 HOSTILE = [
@@ -145,7 +147,7 @@ def test_unfinished_question_is_kept_and_says_what_it_lacks(ask):
     [
         {"ask": {"kind": "word", "of": "attention[cat, *]", "prompt": "?"}},
         *({"picture": {"kind": "sweep"}}, {"worked": ["1"]}),
-        *({"slide": {"items": ["x"] * 13}}, {"slide": {"items": ["x" * 301]}}, {"slide": {"image": "A b"}}),
+        *({"slide": {"items": ["x"] * 101}}, {"slide": {"items": ["x" * 3_001]}}, {"slide": {"image": "A b"}}),
         {"slide": {"image": "x" * 41}},
         {"ask": {"kind": "own-choice", "prompt": "?", "options": [{"text": "x"}] * 11}},
         {"ask": {"kind": "own-number", "prompt": "?", "right": 1.1e12}},
@@ -165,6 +167,27 @@ def test_image_is_what_its_bytes_are(type_):
     assert (found["picture"]["image"], found["picture"]["alt"]) == (data_url(image), "A")
     assert found["document"] is None
 
+
+def test_all_that_the_editor_takes_is_a_talk():
+    """Its boxes and lists have these limits; what it took and nobody reads would be lost with the file."""
+    forms = [module(name).read_text("utf-8") for name in ("talkForm", "questionForm")]
+    found = [int(each) for form in forms for each in re.findall(r"\b(?:MOST|LONGEST)_[A-Z]+ = ([0-9]+)", form)]
+    found += [int(each) for form in forms for each in re.findall("maxLength(?:: | = )([0-9]+)", form)]
+    items, options, option, unit = found[:4]
+    assert (items, options, option, unit) == (100, 10, 200, 40)
+    assert {*found[4:]} == {300, 500, 3_000}, "of a headline, of an image's words, and of all other texts"
+    long = "x" * 3_000
+    slide = {"text": long, "items": ["x"] * 100, "image": newest, "alt": "x" * 500}
+    choice = {"kind": "own-choice", "prompt": long, "options": [{"text": "x" * 200}] * 10}
+    number = {"kind": "own-number", "prompt": long, "right": -1e12, "tolerance": 1e12, "unit": "x" * 40}
+    texts = {"title": "x" * 300, "text": long, "after": long, "notes": long, "asked_as": long}
+    for ask in (choice, number, {"kind": "own-words", "prompt": long}):
+        for parts in ({"slide": slide}, {"at": CAT}, {"slide": {"items": [long]}}):
+            assert moment_of(ask=ask, **texts, **parts)["question"]
+
+
+newest = f"image-{'f' * 16}"
+"""The name of an image, as long as the editor makes them."""
 
 LIES = [
     *(b"", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"GIF89a", b"%PDF-1.7", b"BM", b"<html>", b"\x00\x00\x01\x00"),

@@ -1,6 +1,6 @@
 // A slide of a talk: its headline, text, list and image, in the largest letters that fit. It needs nothing of the viewer, so that a phone's
 // page draws it, too.
-import { h, redraw } from "../dom/element.js";
+import { h, makeScroller, redraw } from "../dom/element.js";
 
 const SHRINK = 0.94, // from one size of letters to the next
   LINES = 11, // of letters of the largest size, one above the other
@@ -33,17 +33,21 @@ function drawImage(src, alt) {
 
 /** A moment's slide, as pictures of moments are made. */
 export function makeSlidePicture() {
-  const box = h("section", { class: "own-picture slide", ariaLabel: "The slide" });
+  const box = makeScroller(h("section", { class: "own-picture slide", ariaLabel: "The slide" }));
   let shown = null; // the moment: drawn anew, an image would flicker
   function fit() {
     const { clientWidth, clientHeight } = box;
     if (!clientWidth) return;
     box.classList.toggle("tall", clientWidth < TALL * clientHeight);
-    const most = Math.max(Math.min(clientHeight / LINES, clientWidth / LETTERS), LEAST_PX);
-    for (let size = most; ; size = Math.max(size * SHRINK, LEAST_PX)) {
+    box.classList.remove("over");
+    const least = Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || LEAST_PX, // 1rem, as of all that is presented
+      most = Math.max(Math.min(clientHeight / LINES, clientWidth / LETTERS), least);
+    for (let size = most; ; size = Math.max(size * SHRINK, least)) {
       box.style.setProperty("--slide", `${size.toFixed(1)}px`);
-      if (size <= LEAST_PX || !isOver()) return;
+      if (!isOver()) return;
+      if (size <= least) break;
     }
+    box.classList.add("over"); // it scrolls
   }
   const isOver = () =>
     [box, ...box.querySelectorAll(".slide-words")].some(
