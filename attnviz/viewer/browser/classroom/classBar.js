@@ -112,7 +112,7 @@ const APART = "The servers of the class have lost each other: those here go on."
 // lead(at, isShown, showsClass) goes where the speaker's other device leads if this page can, else open(at) opens another page, and openTalk()
 // a talk. turn(what) does what was pressed there, changed() is called as a class begins or ends. isPresented() says whether the room sees the
 // page. Of a lesson: showClass(is) shows the answers of the class or hides them, showSpeaker() opens a speaker's window, tell(report) tells it
-// of the class. For shows() a place has a moment's {question, title, picture, moment, scene}, if it is one, and selected(), which gives
+// of the class. For shows() a place has a moment's {question, title, picture, fit, moment, scene}, if it is one, and selected(), which gives
 // {pass, focus}; null where nothing may be asked.
 export function makeClassBar(speaker, site, host) {
   const { lead, open, openTalk, turn, changed, isPresented, showClass, showSpeaker, tell } = host;
@@ -131,6 +131,7 @@ export function makeClassBar(speaker, site, host) {
     wasOpen = Boolean(speaker.room),
     dots = /** @type {ReturnType<typeof makePlacedDots> | null} */ (null), // over the picture
     ledTo = /** @type {any} */ (null), // where another device has led this page, until the user moves on here
+    lastLayout = "",
     rounds = 0, // of the question that is asked
     offer = ""; // a code for another device, which the speaker's window shows
   dialogs.append(code.element, asking.menu, menu.panel);
@@ -175,6 +176,9 @@ export function makeClassBar(speaker, site, host) {
     if (!isOnBoard) dots?.hide();
     board.element.hidden = !isOnBoard || isInPicture;
     board.element.classList.toggle("truth-beside", !board.element.hidden && place.isShown);
+    const layout = JSON.stringify([isOnBoard, isInPicture, place?.isShown]);
+    if (layout !== lastLayout) place?.fit?.();
+    lastLayout = layout;
     if (isOnBoard && !isInPicture) board.update(place.question, counts, place.isShown, place.title);
   }
   // Who is asked again doesn't see what the others have answered.

@@ -95,7 +95,7 @@ function makeRemote(document, state, { press, back, collect, present, goTo }) {
 }
 
 // What the speaker of a class sends of this moment.
-function classPlace(state, talk, { picture, pass }) {
+function classPlace(state, talk, { picture, pass, fit }) {
   const { moment, position } = state,
     { question } = moment,
     isTalk = position.lesson === ID,
@@ -109,6 +109,7 @@ function classPlace(state, talk, { picture, pass }) {
     question,
     title: question ? plainText(question.prompt) : "",
     picture: picture.element,
+    fit,
     pass,
     scene: moment.at,
     selected: () => (isShown ? picture.selected() : null),

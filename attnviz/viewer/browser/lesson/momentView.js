@@ -140,6 +140,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     picture,
     given: given.element,
     glossary,
+    fit, // the text, where something else takes its room
     get pass() {
       return pass;
     },

@@ -56,7 +56,7 @@ export function makeLessonState(lessons, talk, has, isWrong) {
     isClass: () => false, // whether a class answers (lessons.js)
     pressed: by => state.moment && pressed(state.moment, state.answered(), by, state.isClass()),
     nextPress: () => nextPress(state.moment, state.answered(), state.isClass()),
-    isFirst: () => state.isWordsAlone() && state.isAt({ lesson: lessons[0].id, moment: 1 }), // a first visit shows a question and little else
+    isFirst: () => !state.isClass() && state.isWordsAlone() && state.isAt({ lesson: lessons[0].id, moment: 1 }), // a first visit shows a question and little else
     now: () => {
       const { lesson, moment } = state.position,
         { isShown, lines, wasShown, showsClass } = state.answered();

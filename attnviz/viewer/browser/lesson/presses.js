@@ -1,4 +1,5 @@
 // What a press shows or hides of a moment: the lines of a worked example, the answers of a class, and the answer.
+import { hasRight } from "./question.js";
 
 /** `answer` is null if the right one was shown without any; `lines` of a worked example are shown, all if isShown, and once they were wasShown;
  * showsClass: the answers of the class are shown.
@@ -12,11 +13,6 @@ export const hasMore = ({ question, worked, after, ending }) =>
 
 // Whether a class can be asked a question: it has no tables to fill in.
 export const isForClass = question => Boolean(question) && question.kind !== "gaps";
-
-// Whether a question has a right answer, unlike one that asks for an opinion or for words.
-/** @param {{ kind: string, right?: number[] | number | null }} question */
-export const hasRight = ({ kind, right = null }) =>
-  kind === "gaps" || (Array.isArray(right) ? right.length > 0 : right !== null);
 
 // What one press forward (`by` 1) or back (-1) makes of what is shown of a moment, null if it leads to another moment. In a class a question
 // is asked, then its answers are shown, then the right one, and back again.
