@@ -146,6 +146,7 @@ def test_phone_behind_a_proxy_that_refuses_streams_follows_and_is_counted(lesson
     phone.goto(f"{server}/{code}")
     answers(phone).filter(has_text="street").click()
     expect(speaker.locator(".class-count")).to_have_text("3 here · 1 answered")
+    speaker.get_by_role("button", name="Show answers").click()
     speaker.get_by_role("button", name="Reveal").click()
     expect(phone.locator(".class-own.right")).to_be_visible()
 
