@@ -79,7 +79,7 @@ def test_class_goes_on_after_its_server_was_killed(app, lecture):
     expect(count).to_have_text("2 here · 1 answered")
     says(first, "animal")
     app.kill()
-    expect(speaker.locator(".class-bar .class-said")).to_contain_text("The server is away. Go on here")
+    expect(speaker.locator(".class-bar .class-said")).to_contain_text("once the server is back")
     says(second, "tired")
     expect(second.locator(".class-state")).to_have_text("lost")
     app.start()

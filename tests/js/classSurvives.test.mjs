@@ -118,7 +118,7 @@ test("a server that is away is worth a word after two seconds, and none once it 
     tick(399);
   }
   tick(10);
-  assert.match(speaker.message, /server is away/);
+  assert.match(speaker.message, /once the server is back/);
   line.handlers.now(state(0));
   assert.equal(speaker.message, "");
   line.handlers.lost();

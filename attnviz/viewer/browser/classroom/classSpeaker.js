@@ -9,7 +9,7 @@ const NAME = "attnviz class";
 const LED = "attnviz class led"; // the number of the place that another page was opened for
 const HEARTBEAT_MS = 8000;
 const AWAY_MS = 2000; // until a connection that is lost is worth a word
-const AWAY = "The server is away. Go on here: the class follows once it is back.";
+const AWAY = "The class waits: it follows here once the server is back.";
 const takenCode = code => `Somebody else has your class’s code now. Yours is ${code}: phones join anew.`;
 const OWN = "These numbers are your own: no address holds them, so the class can’t follow here.";
 
