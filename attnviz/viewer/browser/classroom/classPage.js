@@ -91,7 +91,8 @@ const NO_PICTURE = "The picture didn’t come. Try again, or reload the page.";
 const LOST = "The connection is lost. You are back in a moment.";
 const RESTARTED =
   "The server was started anew. Your phone keeps your seat and your answers, and waits for the speaker.";
-const WAIT = "Or wait: once the speaker has opened the room again, you come in by yourself.";
+const NOT_THERE =
+  "Your class isn’t here: its server was restarted, or it is over. Once the speaker opens it again, you come in by yourself.";
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const BEGINS =
   "You are in. The class begins in a moment. Answers are anonymous. The speaker may save them as a table with a row for each phone, numbered at random.";
@@ -176,7 +177,7 @@ export function mountClass(root, code, host) {
     isRoomGone = true;
     before = now && { name: nameOf(now), answer: answers.answerAt(now) };
     if (now) draw();
-    else refuse(`${reason} ${WAIT}`, false);
+    else refuse(NOT_THERE, false);
     const taken = await retakeSeat(host.line, code, saved, () => isRoomGone && box.isConnected);
     if (!(isRoomGone && box.isConnected)) return;
     isRoomGone = false;
