@@ -200,10 +200,10 @@ function makeWrite(_question, answer, verb, _numbers, draft) {
   const field = makeTextField({ label: "Your answer", verb, draft, send: answer });
   return {
     element: field.element,
-    update({ answer: text, isShown, isClosed = false }) {
+    update({ answer: text, isShown, isClosed = false, isAsked = false }) {
       if (text !== null) field.set(text);
       field.close(isShown || isClosed);
-      field.element.classList.toggle("unanswered", isShown);
+      field.element.classList.toggle("unanswered", isShown || isAsked);
     },
   };
 }
