@@ -10,14 +10,10 @@ const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer
 const IN_A_ROW = 6;
 
-const NOTHING_MORE = {
-  sure: /** @type {any[]} */ ([]),
-  moves: /** @type {any[]} */ ([]),
-  texts: /** @type {any[]} */ ([]),
-};
+export const NOTHING_MORE = /** @type {any} */ ({}); // of Audience
 
 // Whether a class has answered with more than dots over a picture can say: in words, with how sure it is, or twice.
-export const needsBoard = ({ kind }, { sure, moves }) =>
+export const needsBoard = ({ kind }, { sure = [], moves = [] }) =>
   kind === "write" || moves.length > 0 || sure.some(round => round.length);
 
 export const NO_ANSWERS = "No answers yet.";
@@ -41,7 +37,7 @@ export function makeAnswerBoard() {
   });
   return {
     element: box,
-    update(question, counts, isShown, title = "", { sure, moves, texts } = NOTHING_MORE) {
+    update(question, counts, isShown, title = "", { sure = [], moves = [], texts = [] } = NOTHING_MORE) {
       draw([question.prompt, question.right ?? null, counts, isShown, title, { sure, moves, texts }], question);
     },
   };

@@ -3,7 +3,9 @@ import { button, h, makePopover, redraw, write } from "../dom/element.js";
 import { codedOf, drawCode } from "../views/qrCode.js";
 import { saveFile } from "../views/download.js";
 import { makeClassQuestion, roundButtons } from "./classQuestion.js";
-import { makeAnswerBoard, makePlacedDots } from "./answerDots.js";
+import { NOTHING_MORE, makeAnswerBoard, makePlacedDots, needsBoard } from "./answerDots.js";
+import { drawShownQuestions, makeTextLists, onHideKey, textButtons } from "../lesson/classTexts.js";
+import { makeNeighbourTimer } from "../lesson/neighbour.js";
 import { drawOffer } from "../lesson/classPanel.js";
 import { isForClass } from "../lesson/presses.js";
 
@@ -48,6 +50,7 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
     panel = makePopover(opener, "class-menu", "The class"),
     handOverLine = h("p", { class: "class-hand", role: "status" }),
     pointed = h("ul", { class: "class-pointed" }),
+    written = makeTextLists(speaker.command),
     closing = act => () => {
       panel.hidePopover();
       act();
@@ -62,9 +65,9 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
     redraw(handOverLine, []);
     if (await speaker.forgetDevices()) write(handOverLine, FORGOTTEN);
   };
-  const save = async () => {
-    const text = await speaker.counts();
-    if (typeof text === "string") saveFile(text, "attnviz_class.csv", "text/csv");
+  const save = (by, name) => async () => {
+    const text = await speaker.counts(by);
+    if (typeof text === "string") saveFile(text, name, "text/csv");
   };
   panel.append(
     button("QR code", closing(showCode)),
@@ -73,7 +76,9 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
     elsewhere,
     button("Forget devices", forgetDevices),
     handOverLine,
-    button("Save the counts", save),
+    written.element,
+    button("Save the counts", save("answer", "attnviz_class.csv")),
+    button("Save a row for each phone", save("seat", "attnviz_class_rows.csv")),
     button("End the class", closing(speaker.end)),
     h("h3", {}, "Not understood"),
     pointed,
@@ -90,10 +95,18 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
       handOver.hidden = isPresented();
       elsewhere.hidden = !isPresented();
       if (isPresented() && handOverLine.querySelector("strong")) redraw(handOverLine, []);
+      written.update(...textsOf(speaker), isPresented());
       write(opener, cells.length ? `Class · ${sum} ?` : "Class");
       pointed.replaceChildren(...lines.map(line => h("li", {}, line)));
     },
   };
+}
+
+// Of a class: the answers in words to the question on this page, the listeners' questions, and whether they may ask any.
+/** @returns {[any[], any[], boolean]} */
+function textsOf({ now, isHere }) {
+  const { texts = [], wondered = [] } = now?.audience ?? {};
+  return [isHere ? texts : [], wondered, Boolean(now?.wonders)];
 }
 
 // Names a number that phones pointed at: in words if its pass is on the screen.
@@ -122,7 +135,10 @@ export function makeClassBar(speaker, site, host) {
     count = h("p", { class: "class-count" }),
     buttons = h("span", { class: "class-acts" }),
     message = h("p", { class: "class-said", role: "status" }),
-    bar = h("section", { class: "class-bar", "aria-label": "Class" }, joinButton, count, buttons, message),
+    timer = makeNeighbourTimer(),
+    wonderedBox = h("div", { class: "wondered-box" }),
+    parts = [joinButton, count, buttons, message, timer.element, wonderedBox],
+    bar = h("section", { class: "class-bar", "aria-label": "Class" }, parts),
     board = makeAnswerBoard(),
     dialogs = h("div", { class: "class-dialogs" }),
     asking = makeClassQuestion(speaker, dialogs, () => sendToClass(place)),
@@ -132,6 +148,7 @@ export function makeClassBar(speaker, site, host) {
     dots = /** @type {ReturnType<typeof makePlacedDots> | null} */ (null), // over the picture
     ledTo = /** @type {any} */ (null), // where another device has led this page, until the user moves on here
     lastLayout = "",
+    isWordsBoard = false, // whether the board has answers in words
     rounds = 0, // of the question that is asked
     offer = ""; // a code for another device, which the speaker's window shows
   dialogs.append(code.element, asking.menu, menu.panel);
@@ -141,9 +158,24 @@ export function makeClassBar(speaker, site, host) {
     return [
       ...(isAsked && place.isShown ? [button(text, () => showClass(!place.showsClass))] : []),
       ...(isAsked ? roundButtons(speaker, now) : []),
+      ...textButtons(...boardTexts(), showTexts),
       ...(place?.selected?.() ? [asking.button] : []),
     ];
   }
+  // The answers in words on the board, none without one, and the listeners' questions.
+  function boardTexts() {
+    const [texts, wondered] = textsOf(speaker);
+    return [isWordsBoard ? texts : [], wondered];
+  }
+  const showTexts = (ids, isShown) => speaker.command({ do: "texts", ids, isShown });
+  const stopKey = onHideKey(
+    document,
+    () =>
+      boardTexts()
+        .flat()
+        .some(each => each.isShown),
+    () => showTexts(null, false),
+  );
   function draw() {
     const { room, now, message: why } = speaker;
     bar.hidden = !room && !why;
@@ -161,10 +193,12 @@ export function makeClassBar(speaker, site, host) {
     joinButton.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
     write(count, now ? countText(now) : "");
     if (!now) return;
+    drawBoard(now);
     drawButtons(buttons, [...questionButtons(now), menu.button]);
     menu.update(place);
     asking.update();
-    drawBoard(now);
+    timer.update(now.talkSeconds ?? 0);
+    redraw(wonderedBox, [drawShownQuestions(textsOf(speaker)[1])]);
     if (speaker.led && !ledTo?.isGoing) follow(speaker.led);
     for (const what of speaker.presses()) if (!asking.press(what)) turn(what);
     noteRound(now);
@@ -172,14 +206,23 @@ export function makeClassBar(speaker, site, host) {
   function drawBoard({ audience }) {
     const isOnBoard = Boolean(place?.showsClass && isForClass(place.question)),
       counts = speaker.isHere ? audience.counts : [],
-      isInPicture = isOnBoard && dots?.update(place.question, counts, place.isShown, place.picture);
-    if (!isOnBoard) dots?.hide();
+      more = speaker.isHere ? audience : NOTHING_MORE,
+      isPlaced = isOnBoard && !needsBoard(place.question, more),
+      isInPicture = isPlaced && dots?.update(place.question, counts, place.isShown, place.picture);
+    showFirstTexts(isOnBoard && place.question.kind === "write", more.texts ?? []);
+    if (!isPlaced) dots?.hide();
     board.element.hidden = !isOnBoard || isInPicture;
     board.element.classList.toggle("truth-beside", !board.element.hidden && place.isShown);
     const layout = JSON.stringify([isOnBoard, isInPicture, place?.isShown]);
     if (layout !== lastLayout) place?.fit?.();
     lastLayout = layout;
-    if (isOnBoard && !isInPicture) board.update(place.question, counts, place.isShown, place.title);
+    if (isOnBoard && !isInPicture) board.update(place.question, counts, place.isShown, place.title, more);
+  }
+  // A press that shows the answers of the class shows all texts, unless some were chosen before.
+  function showFirstTexts(isWords, texts) {
+    const isNew = isWords && !isWordsBoard;
+    isWordsBoard = isWords;
+    if (isNew && texts.length && !texts.some(each => each.isShown)) showTexts(null, true);
   }
   // Who is asked again doesn't see what the others have answered.
   function noteRound({ round }) {
@@ -193,7 +236,7 @@ export function makeClassBar(speaker, site, host) {
     if (!room) return null;
     const { here = 0, answered = 0, counts = [] } = now?.audience ?? {},
       asked = isHere ? { answered, counts, round: now.round } : { answered: 0, counts: [], round: null };
-    return { code: room.code, here, ...asked, message: why, offer };
+    return { code: room.code, here, ...asked, message: why, offer, written: textsOf(speaker) };
   }
   async function handOver() {
     offer = (await speaker.handOver())?.code ?? "";
@@ -250,7 +293,10 @@ export function makeClassBar(speaker, site, host) {
       if (speaker.room) showCode();
     },
     // Does what was pressed in the speaker's window.
-    act: what => ({ again: speaker.again, close: () => speaker.openAnswers(false), handOver, forgetDevices })[what]?.(),
+    act: what =>
+      typeof what === "object"
+        ? speaker.command(what)
+        : { again: speaker.again, close: () => speaker.openAnswers(false), handOver, forgetDevices }[what]?.(),
     tell: () => tell?.(report()),
     shows(at) {
       place = at;
@@ -258,7 +304,11 @@ export function makeClassBar(speaker, site, host) {
       if (!asking.isOpen) sendToClass(at, isLed(at));
       draw();
     },
-    end: stop,
+    end() {
+      stop();
+      stopKey();
+      timer.end();
+    },
   };
 }
 

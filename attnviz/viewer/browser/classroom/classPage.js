@@ -3,6 +3,7 @@
 import { button, h, redraw, write } from "../dom/element.js";
 import { drawCounts } from "../lesson/classPanel.js";
 import { UNANSWERED, nextPress } from "../lesson/presses.js";
+import { makeTextLists } from "../lesson/classTexts.js";
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
 import { isSlide } from "../lesson/slide.js";
 import { askAgain, isGone, isTemporary, pause } from "../shell/ask.js";
@@ -381,7 +382,9 @@ function makeFoot({ speaker, hrefOf }, { follow, pointAt, leave }) {
 
 // What the speaker's other device has: how many gave each answer, and buttons that press those of the page that is presented.
 function makeDevice(speaker, leave) {
-  const counts = h("div", { class: "class-private" }),
+  const countBox = h("div"),
+    written = makeTextLists(speaker.command),
+    counts = h("div", { class: "class-private" }, countBox, written.element),
     back = button("Back", () => speaker.press("back")),
     reveal = button("Reveal", () => speaker.press("reveal")),
     again = button("Ask again", speaker.again),
@@ -395,7 +398,9 @@ function makeDevice(speaker, leave) {
         isAsked = Boolean(now?.round && question && !now.isShown),
         shown = { ...UNANSWERED, isShown: now?.isShown, showsClass: now?.audience?.showsClass },
         text = (question && nextPress(moment, shown, true)) || "Next";
-      redraw(counts, now?.round && question ? [drawCounts(question, now.audience.counts)] : []);
+      const { texts = [], wondered = [] } = now?.audience ?? {};
+      written.update(texts, wondered, Boolean(now?.wonders));
+      redraw(countBox, now?.round && question ? [drawCounts(question, now.audience.counts)] : []);
       write(next, text);
       reveal.hidden = !isAsked || text === "Reveal";
       again.hidden = !isAsked || now.round.number > 1;

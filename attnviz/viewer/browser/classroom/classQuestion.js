@@ -2,7 +2,8 @@
 import { readPass } from "../model/pass.js";
 import { visibleRow } from "../model/story.js";
 import { button, h, makePopover, openDialog, redraw, write } from "../dom/element.js";
-import { makeAnswerBoard } from "./answerDots.js";
+import { NOTHING_MORE, makeAnswerBoard } from "./answerDots.js";
+import { neighbourButtons } from "../lesson/neighbour.js";
 import { drawWorking, verdictOn } from "../lesson/question.js";
 import { plainText } from "../lesson/sentence.js";
 import { askAgain } from "../shell/ask.js";
@@ -47,7 +48,8 @@ const NOT_COME = "The question has not come. It is asked for again in a moment."
 export function roundButtons(speaker, { round, isShown }) {
   if (!round || isShown) return [];
   const opening = button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen));
-  return round.number === 1 ? [opening, button("Ask again", () => speaker.again())] : [opening];
+  const talking = neighbourButtons(speaker.now, speaker.command);
+  return round.number === 1 ? [opening, ...talking, button("Ask again", () => speaker.again())] : [opening];
 }
 
 // Asks about the selected number; the dialog with the question also opens and closes as the speaker's other device asks and goes on.
@@ -176,7 +178,7 @@ export function makeClassQuestion(speaker, home, back) {
     rounds = round?.number ?? 0;
     if (isAgain && showsClass) return show(false, isShown);
     write(count, `${audience.here} here · ${audience.answered} answered`);
-    board.update(question, showsClass ? audience.counts : null, isShown);
+    board.update(question, showsClass ? audience.counts : null, isShown, "", showsClass ? audience : NOTHING_MORE);
     redraw(truth, isShown ? verdictOn(question, null).sentences.map(runs => h("p", {}, plainText(runs))) : []);
     redraw(buttons, [
       !(isShown || showsClass) && button("Show answers", () => press("next"), "check"),

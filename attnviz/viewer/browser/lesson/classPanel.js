@@ -1,5 +1,6 @@
 // What a speaker alone sees of a class, in the speaker's window or on another device: how many gave each answer, before the room sees it.
 import { button, h, redraw, write } from "../dom/element.js";
+import { makeTextLists } from "./classTexts.js";
 import { answerText } from "./question.js";
 import { isForClass } from "./presses.js";
 
@@ -56,7 +57,8 @@ export const drawOffer = code => [
   " as its path, within five minutes.",
 ];
 
-// In a speaker's window. act(what) does in the window that is presented what was pressed: "again", "handOver", "forgetDevices" or "reveal".
+// In a speaker's window. act(what) does in the window that is presented what was pressed: "again", "handOver", "forgetDevices" or "reveal", or sends a
+// command to the room.
 export function makeClassPanel(act) {
   const head = h("p", { class: "class-count", role: "status" }),
     message = h("p", { class: "class-said", role: "status" }),
@@ -69,7 +71,8 @@ export function makeClassPanel(act) {
       button("Another device of mine", () => act("handOver")),
       button("Forget devices", () => act("forgetDevices")),
     ],
-    parts = [head, message, countBox, acts, h("span", { class: "class-acts" }, devices), offerLine],
+    written = makeTextLists(act),
+    parts = [head, message, countBox, acts, written.element, h("span", { class: "class-acts" }, devices), offerLine],
     box = h("section", { class: "class-panel", "aria-label": "The class", hidden: true }, parts);
   let question = /** @type {any} */ (null),
     report = /** @type {any} */ (null),
@@ -77,13 +80,23 @@ export function makeClassPanel(act) {
   function draw() {
     box.hidden = report === null;
     if (!report) return;
-    const { code, here, answered, counts, round, offer, message: why } = report,
+    const {
+        code,
+        here,
+        answered,
+        counts,
+        round,
+        offer,
+        message: why,
+        written: [texts, wondered, takesQuestions],
+      } = report,
       isAsked = round !== null && isForClass(question);
     write(head, `Class ${code}: ${here} here${isAsked ? ` · ${answered} answered` : ""}`);
     write(message, why);
     redraw(countBox, isAsked ? [drawCounts(question, counts)] : []);
     reveal.hidden = !isAsked || press !== "Show answers"; // then the way on reveals
     again.hidden = !isAsked || press === "" || round.number > 1;
+    written.update(texts, wondered, takesQuestions);
     redraw(offerLine, offer ? drawOffer(offer) : []);
   }
   return {

@@ -1,6 +1,8 @@
 // What a class writes: on the projector what its speaker shows, and for the speaker alone all of it, to choose from.
 import { button, h, redraw } from "../dom/element.js";
+import { areLettersOn } from "../model/shortcuts.js";
 
+const HIDE = "Hide texts (H)";
 const FEW = 4, // texts that stand in large letters
   SOME = 12;
 
@@ -39,8 +41,23 @@ export function textButtons(texts, wondered, show) {
   return [
     hidden.length > 0 && button("Show the next", () => show([hidden[0].id], true)),
     hidden.length > 0 && button(`Show all ${texts.length}`, () => show(null, true)),
-    isAnyShown && button("Hide texts (H)", () => show(null, false)),
+    isAnyShown && button(HIDE, () => show(null, false)),
   ].filter(Boolean);
+}
+
+// The key that hides every text at once, from wherever the keyboard is; hide() does. Returns a function that ends it.
+export function onHideKey(document, isAnyShown, hide) {
+  const listen = event => {
+    const { key, ctrlKey, altKey, metaKey, target } = event,
+      isTyping = target.closest?.("input, textarea, select");
+    if (key.toLowerCase() !== "h" || ctrlKey || altKey || metaKey || isTyping || !areLettersOn() || !isAnyShown())
+      return;
+    event.preventDefault();
+    event.stopPropagation();
+    hide();
+  };
+  document.addEventListener("keydown", listen, true);
+  return () => document.removeEventListener("keydown", listen, true);
 }
 
 // All texts of a class, for the speaker alone: act(command) sends a command to the room.
@@ -57,10 +74,11 @@ export function makeTextLists(act) {
   box.append(answers.element, questions.element, acts);
   return {
     element: box,
+    // Where the room sees the page it has no list.
     /** @param {Written[]} texts @param {Written[]} wondered @param {boolean} takesQuestions */
-    update(texts, wondered, takesQuestions) {
-      answers.update(texts);
-      questions.update(wondered);
+    update(texts, wondered, takesQuestions, isSeen = false) {
+      answers.update(isSeen ? [] : texts);
+      questions.update(isSeen ? [] : wondered);
       all.hidden = texts.every(each => each.isShown);
       hide.hidden = ![...texts, ...wondered].some(each => each.isShown);
       allow.textContent = takesQuestions ? "Take no more questions" : "Take questions from the class";

@@ -30,15 +30,20 @@ export function makeNeighbourTimer(clock = Date.now) {
   };
 }
 
-// The buttons that begin and end it; act(command) sends a command to the room.
+// What begins and ends it, in a bar of buttons; act(command) sends a command to the room.
 export function neighbourButtons({ round, isShown, talkSeconds }, act) {
   if (!round || isShown || round.number > 1) return [];
   if (talkSeconds > 0) return [button("End the talking", () => act({ do: "wait", seconds: 0 }))];
-  return TALK_SECONDS.map((seconds, nth) => {
-    const begin = button(nth ? `${seconds} s` : `Talk to your neighbour: ${seconds} s`, () =>
-      act({ do: "wait", seconds }),
+  const options = TALK_SECONDS.map(seconds => h("option", { value: String(seconds) }, `for ${seconds} s`)),
+    picker = h(
+      "select",
+      { "aria-label": "Talk to your neighbour" },
+      h("option", { value: "" }, "Talk to your neighbour"),
+      options,
     );
-    begin.setAttribute("aria-label", `Talk to your neighbour for ${seconds} seconds`);
-    return begin;
-  });
+  picker.onchange = () => {
+    if (picker.value) act({ do: "wait", seconds: Number(picker.value) });
+    picker.value = "";
+  };
+  return [picker];
 }
