@@ -65,7 +65,7 @@ export function makeClassMoment({ answer, touched, open, makePicture, drafts }) 
       textBox.classList.toggle("answered", isShown);
       status.className = `class-own verdict ${verdict}`;
       redraw(status, ownLines);
-      const givenRows = !isShown && drawGiven(moment.given),
+      const givenRows = !isShown && !makePicture && drawGiven(moment.given), // an opened picture has them
         ofText = isInGlance ? null : question?.element;
       redraw(
         textBox,
