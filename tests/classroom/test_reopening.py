@@ -1,5 +1,6 @@
 """A room that the server has lost is the same once its speaker's browser has sent its log, and nobody else's is."""
 
+import asyncio
 import json
 import re
 import time
@@ -240,6 +241,29 @@ async def test_a_room_that_is_alive_stays_as_it_is():
     paired = await data((await data(made["code"], made["key"], do="hand"))["code"], do="join")
     assert (await reopen(made | {"key": paired["key"]}, log)).status == 200
     assert (await audience(made))["answered"] == 3, "another device's key opens another room, not this one"
+
+
+@in_loop
+async def test_two_tabs_that_reopen_at_once_open_one_room():
+    made, _, log = await lecture()
+    crash()
+    done = await asyncio.gather(*(reopen(made, log) for _ in range(3)))
+    assert {each.status for each in done} <= {200, 503}
+    assert {json.loads(each.text)["code"] for each in done if each.status == 200} == {made["code"]}
+    assert [*ROOMS.live] == [made["code"]]
+    with pytest.raises(RoomError) as refused:
+        await ROOMS.publish(LiveRoom(Room.made(msgspec.structs.replace(MAKE, code=made["code"]))), [])
+    assert refused.value.status == 503, "the code is taken meanwhile: the browser asks again"
+
+
+@in_loop
+async def test_a_command_that_the_rules_refuse_changes_nothing_of_the_rest():
+    made, _, log = await lecture()
+    crash()
+    refused = [changed(log[-1], value=98), changed(log[-1], number=9), changed(log[-1], round=7)]
+    assert (await reopen(made, [*refused, *log, *refused])).status == 200
+    assert (await audience(made))["counts"] == [[[4, 2]]]
+    assert ROOMS.live[made["code"]].log.texts == log
 
 
 @in_loop
