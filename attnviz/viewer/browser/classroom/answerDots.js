@@ -232,10 +232,12 @@ function findSlider(home, counts) {
   const slider = home.querySelector(".slider input");
   if (!isVisible(slider)) return null;
   const { left, top, width } = rectOf(slider),
+    space = Number.parseFloat(getComputedStyle(slider.parentElement).paddingTop),
     steps = Array.from({ length: BINS }, (_, bin) => bin / (BINS - 1)),
     leftOf = step => left + GRIP_PX / 2 + step * (width - GRIP_PX);
   return {
     kind: "slider",
+    space,
     rects: steps.map(step => ({ left: leftOf(step), top, width: 0, height: 0 })),
     labels: steps.map(percent),
     right: [],
@@ -257,13 +259,13 @@ function findCell(picture, cell) {
 
 const rectOf = each => each.getBoundingClientRect();
 
-function drawOver(layer, { kind, rects, labels, right, rounds }, isShown) {
+function drawOver(layer, { kind, rects, labels, right, rounds, space = HIGH * window.innerHeight }, isShown) {
   const home = rectOf(layer),
     isInside = kind === "cells",
     isSlider = kind === "slider",
     most = Math.max(1, ...rounds.flatMap(round => [...round.values()])),
     cellHeight = Math.min(...rects.map(({ height }) => height)) * (isShown ? 0.3 : 0.8),
-    height = isInside ? cellHeight : Math.min(rects[0].top - home.top, HIGH * window.innerHeight) - COUNT_PX,
+    height = isInside ? cellHeight : Math.min(rects[0].top - home.top, space) - COUNT_PX,
     width = isInside ? Math.min(...rects.map(rect => rect.width)) : smallestDistance(rects),
     { size, inRow } = sizesOf(most, width / Math.max(rounds.length, 1), height);
   layer.style.setProperty("--dot", `${size}px`);
