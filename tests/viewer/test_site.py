@@ -4,6 +4,7 @@ import base64
 import functools
 import gzip
 import json
+import re
 import subprocess
 import sys
 import threading
@@ -276,6 +277,49 @@ def test_lesson_works_in_a_700_pixel_iframe(site, host, browser):
     expect(lesson.get_by_role("heading", level=1)).to_be_visible()
     assert errors == []
     page.close()
+
+
+OFFERED = """() => [...document.querySelectorAll("main :is(button, a, input:not([type=range]), textarea)")]
+  .filter((each) => !each.closest("[hidden]")).map((each) => each.textContent || each.ariaLabel || each.id)"""
+NEEDS_A_SERVER = re.compile(
+    r"own (sentence|talk)|Edit|Add this moment|Begin one with|Open a class|Their (worksheets|keys)"
+)
+
+
+@pytest.mark.browser
+def test_site_offers_neither_talks_to_edit_nor_own_sentences(site, browser):
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    for name, sign in (
+        (f"{lesson_page_name('who-is-it')}#moment=1", ".lesson-said h2"),
+        (f"{lesson_page_name('who-is-it')}#lesson=end", ".around-moments h2"),
+        (model_page_name("who-is-it"), ".step-text h2"),
+        (model_page_name("microgpt"), ".step-text h2"),
+    ):
+        page.goto(f"{site.as_uri()}/{name}")
+        page.reload()
+        expect(page.locator(f"{sign}:visible").first).to_be_visible()
+        offered = page.evaluate(OFFERED)
+        assert offered
+        assert [text for text in offered if NEEDS_A_SERVER.search(text)] == [], name
+    context.close()
+
+
+WIDEST_GAP = """() => {
+  const [read, written] = ["read", "written"].map((name) => document.querySelector(`.two-rows .${name} .words`));
+  const words = (row) => [...row.querySelectorAll("button")].map((each) => each.getBoundingClientRect());
+  return Math.min(...words(written).map(({ left }) => left)) - Math.max(...words(read).map(({ right }) => right));
+}"""
+
+
+@pytest.mark.browser
+def test_two_texts_stay_together_in_a_small_frame(site, browser):
+    context = browser.new_context(offline=True, viewport={"width": 900, "height": 600})
+    page = context.new_page()
+    page.goto((site / lesson_page_name("translator")).as_uri())
+    expect(page.locator(".two-rows.column")).to_be_visible()
+    assert 0 < page.evaluate(WIDEST_GAP) <= 160
+    context.close()
 
 
 @pytest.mark.browser

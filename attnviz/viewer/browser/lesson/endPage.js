@@ -4,10 +4,10 @@ import { onPlainClick } from "../dom/link.js";
 import { drawRuns } from "../dom/runs.js";
 import { keptText } from "./ownWords.js";
 
-// actions: {go(position), hrefTo(position), open(address), hrefOf(address), hrefOfPage(name)}. `ownSentence` is the address of the user's own
-// sentence in the walkthrough. Returns a function that draws its elements.
+// actions: {go(position), hrefTo(position), open(address), hrefOf(address), hrefOfPage(name), opensSentences}. `ownSentence` is the address of
+// the user's own sentence in the walkthrough. Returns a function that draws its elements.
 export function makeEndPage(state, memory, ownSentence, actions) {
-  const { go, hrefTo, open, hrefOf, hrefOfPage } = actions;
+  const { go, hrefTo, open, hrefOf, hrefOfPage, opensSentences } = actions;
   const linkTo = (lesson, moment, ...text) => {
     const to = { lesson, moment, present: false },
       link = h("a", { href: hrefTo(to) }, ...text);
@@ -46,13 +46,14 @@ export function makeEndPage(state, memory, ownSentence, actions) {
       state.lessons.some(({ id }) => memory.ownWordsOf(id).trim()) && `${keptText(memory.isKept)} `,
       button("Print this page", () => window.print(), "link"),
     ),
-    h("h2", {}, "Three ways on"),
+    h("h2", {}, "Ways on"),
     h(
       "nav",
-      { class: "ways", "aria-label": "Three ways on" },
-      drawWay("Your own sentence", "Type one, and open every number behind it.", hrefOf(ownSentence), () =>
-        open(ownSentence),
-      ),
+      { class: "ways", "aria-label": "Ways on" },
+      opensSentences &&
+        drawWay("Your own sentence", "Type one, and open every number behind it.", hrefOf(ownSentence), () =>
+          open(ownSentence),
+        ),
       drawWay("microgpt", "Let the small language model write names, a letter at a time.", hrefOfPage("microgpt")),
       drawWay(
         "Your own code",

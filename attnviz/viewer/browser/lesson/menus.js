@@ -138,13 +138,11 @@ function makeFoot(state, actions, takeaway) {
   const show = button("Show me", actions.press, "check"),
     back = button("Back", actions.back),
     next = button("Next", actions.press),
-    ownSentence = makeSceneLink("type your own sentence", actions),
     walkthrough = makeSceneLink("open the whole walkthrough", actions),
     explore = makeSceneLink("Explore this in the walkthrough", actions, "button"),
     leaving = button("Leave", actions.present),
     teach = makeTeachMenu(state, actions, takeaway);
-  const own = actions.opensSentences ? [] : [ownSentence.element, " · "], // there is a form for it
-    first = h("span", { class: "first-ways" }, show, "or ", ...own, walkthrough.element),
+  const first = h("span", { class: "first-ways" }, show, "or ", walkthrough.element),
     ways = h("span", { class: "ways-on" }, back, next),
     dots = h("ol", { class: "dots", "aria-label": "Moments" }),
     count = h("span", { class: "count" }),
@@ -159,7 +157,7 @@ function makeFoot(state, actions, takeaway) {
   return {
     element: box,
     takeFocus,
-    update(ownSentenceAddress, prefersWalkthrough) {
+    update(prefersWalkthrough) {
       const { position, moment } = state,
         order = state.order(),
         nth = state.nth(),
@@ -177,7 +175,6 @@ function makeFoot(state, actions, takeaway) {
       next.disabled = isEnd && isDone;
       next.classList.toggle("check", isDone ? !isEnd : pressText !== "Show");
       write(next, isLast ? "Next lesson" : isDone || pressText === "Show" ? "Next" : pressText);
-      ownSentence.update(() => ownSentenceAddress);
       walkthrough.update(() => "");
       if (moment) explore.update(actions.exploreAddress);
       explore.element.hidden = isSlide(moment);
@@ -303,7 +300,7 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
       redraw(around, state.isAtEnd() ? drawEndPage() : state.around ? [contents.page] : []);
       over.hidden = !state.isOver;
       write(endTitle, state.isOver ? state.entry().name : "");
-      foot.update(course.ownSentence, memory.opensWalkthrough);
+      foot.update(memory.opensWalkthrough);
     },
     print,
     end() {

@@ -48,7 +48,8 @@ export function showPass(main, document, address) {
     search = address.read(),
     send = makeRefusal(main.ownerDocument.querySelector("#refused"), ALONE);
   main.replaceChildren(root);
-  const shown = mount(root, { alone: ALONE, send, type: () => {}, address });
-  shown.show(search ? { ...document, where: readWhere(readPass(document), search) } : document);
+  const shown = mount(root, { alone: ALONE, send, type: () => {}, address }),
+    alone = { ...document, door: null, offer: null }; // which lead to other sentences
+  shown.show(search ? { ...alone, where: readWhere(readPass(document), search) } : alone);
   return shown;
 }

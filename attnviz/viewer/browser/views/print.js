@@ -191,7 +191,7 @@ export function makePrintDialog(print, versions) {
   };
   const ofVersions = h(
     "p",
-    {},
+    { hidden: !versions },
     h("label", {}, "Versions with other numbers: ", number),
     button("Their worksheets", printVersions(WORKSHEET)),
     button("Their keys", printVersions(KEY)),
