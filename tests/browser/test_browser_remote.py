@@ -17,11 +17,11 @@ pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 LESSON = "masks"  # it has questions of all kinds
 SEEN = """page => {
-    const dots = [...page.querySelectorAll(":is(.class-board, .placed-dots):not([hidden]) .stack i")];
+    const board = page.querySelector(":is(.class-board, .placed-dots):not([hidden])");
     const marked = page.querySelectorAll(":is(.class-board, .placed-dots):not([hidden]) .right").length;
     const lines = page.querySelectorAll(".worked > li:not(.to-come)").length;
     const isAnswered = page.querySelector(".lesson-said").classList.contains("answered");
-    const said = isAnswered ? "shown" : dots.length ? "answers" : lines ? `line ${lines}` : "asked";
+    const said = isAnswered ? "shown" : board ? "answers" : lines ? `line ${lines}` : "asked";
     const handle = page.querySelector(".slider:not(.unanswered)");
     const count = page.querySelector("footer .count").textContent;
     return [count, said, !isAnswered && (marked > 0 || handle !== null)];
