@@ -289,6 +289,8 @@ test("what one device shows of a moment, or hides again, the other does, and nei
     const shown = { isShown: false, showsClass: false, ...wish };
     one.shows({ at, ...shown });
     assert.equal(one.led, null, "the room has another state, older than this");
+    for (let n = 0; n < 9; n += 1) await Promise.resolve();
+    assert.equal(one.led, null, "nor once that is taken, before the room says so");
     await settled();
     assert.equal(one.led, null);
     const { isShown, showsClass } = other.led;
