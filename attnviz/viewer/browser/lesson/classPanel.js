@@ -1,7 +1,7 @@
 // What a speaker alone sees of a class, in the speaker's window or on another device: how many gave each answer, before the room sees it.
 import { button, h, redraw, write } from "../dom/element.js";
 import { makeTextLists } from "./classTexts.js";
-import { answerText } from "./question.js";
+import { answerText, hasRight } from "./question.js";
 import { isForClass } from "./presses.js";
 
 const MOST_LINES = 12; // of numbers; choices have one each
@@ -94,7 +94,7 @@ export function makeClassPanel(act) {
     write(head, `Class ${code}: ${here} here${isAsked ? ` · ${answered} answered` : ""}`);
     write(message, why);
     redraw(countBox, isAsked ? [drawCounts(question, counts)] : []);
-    reveal.hidden = !isAsked || press !== "Show answers"; // then the way on reveals
+    reveal.hidden = !isAsked || !hasRight(question) || press !== "Show answers"; // then the way on reveals
     again.hidden = !isAsked || press === "" || round.number > 1;
     written.update(texts, wondered, takesQuestions);
     redraw(offerLine, offer ? drawOffer(offer) : []);

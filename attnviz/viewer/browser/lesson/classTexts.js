@@ -89,7 +89,7 @@ export function makeTextLists(act) {
 
 function makeTextList(title, show) {
   const list = h("ul"),
-    box = h("section", {}, h("h3", {}, title), list);
+    box = h("section", {}, h("h2", {}, title), list);
   return {
     element: box,
     update(texts) {
