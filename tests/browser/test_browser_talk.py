@@ -164,6 +164,7 @@ def test_moments_are_deleted_and_moved(talk):
 
 def test_speaker_window_and_talk_move_together(given, speaker):
     expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 1")
+    expect(given.locator(".menu .notes p")).to_have_text("")  # which the room would see
     expect(speaker.locator(".speaker .the-answer")).to_have_text("Answer: animal")
     expect(speaker.locator(".speaker .plan")).to_have_text("This moment ends at 2:00 of 6:00 planned")
     expect(speaker.locator(".speaker .next .small-picture path").first).to_be_attached()

@@ -234,8 +234,9 @@ function makeTeachMenu(state, actions, takeaway) {
       speaking.hidden = !(isTalk || state.lessons.length === 1) || "speaker" in position; // a page of one lesson may be a talk
       editing.hidden = !isTalk || position.present;
       inClass.hidden = !actions.openClass || actions.isClass(); // then the class bar has everything
-      notes.hidden = !moment?.notes;
-      write(text, moment?.notes ?? "");
+      const shown = position.present || actions.isClass() ? "" : (moment?.notes ?? ""); // the room sees this page
+      notes.hidden = !shown;
+      write(text, shown);
     },
   };
 }
