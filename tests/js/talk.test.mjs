@@ -7,7 +7,7 @@ import { drawMoment } from "../../attnviz/viewer/browser/lesson/momentText.js";
 import { drawSlideThumbnail, makeSlidePicture } from "../../attnviz/viewer/browser/lesson/slide.js";
 import { thumbnailFrom } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import { imageIn, imageUrl, newImageName, readImage } from "../../attnviz/viewer/browser/talk/imageFile.js";
-import { makeTalkRequests, makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkDock.js";
+import { makeTalkRequests, makeTalkUploads, packed, unpacked } from "../../attnviz/viewer/browser/talk/talkDock.js";
 import { makeTalkForm } from "../../attnviz/viewer/browser/talk/talkForm.js";
 import { install } from "./fakeDom.mjs";
 import { mockTimeouts, storeOf, turns } from "./helpers.mjs";
@@ -44,6 +44,15 @@ test("an image is taken from what is dropped or pasted, and a text isn't", () =>
   const names = Array.from({ length: 50 }, () => newImageName(crypto));
   assert.equal(new Set(names).size, 50);
   for (const name of names) assert.match(name, /^[a-z0-9-]{1,40}$/);
+});
+
+test("a talk's link has all of it but the speaker's notes", async () => {
+  const moment = [{ at: "a", text: "b", notes: "for me" }, { at: "c" }, { at: "", slide: { text: "d" }, notes: "" }],
+    read = JSON.parse(await unpacked(await packed({ title: "e", moment })));
+  assert.deepEqual(read, {
+    title: "e",
+    moment: [{ at: "a", text: "b" }, { at: "c" }, { at: "", slide: { text: "d" } }],
+  });
 });
 
 test("a stored slide is a moment, and what is none of it is no talk", () => {

@@ -285,6 +285,14 @@ def test_confidence_needs_a_question():
     assert isinstance(ask, AnyQuestion)
 
 
+def test_only_the_file_of_a_talk_has_the_speakers_notes():
+    talk = Talk(
+        title="T", moment=(TalkMoment(at=CAT, notes="for me"), TalkMoment(at="", slide=SlideSource(), notes="for me"))
+    )
+    assert write(talk).count("for me") == 2
+    assert not [each for each in (talk_file(talk), of_talk("slides", talk), of_talk("gift", talk)) if "for me" in each]
+
+
 def test_slides_leave_in_every_form():
     """The static page and the Markdown hold the image; the questions hold what the slide says."""
     slide = SlideSource(text="The idea", items=("first", "second"), image="a", alt="A sketch")

@@ -282,7 +282,11 @@ NO_WORDS = {each: [] for each in ("sure", "moves", "texts", "wondered")}
 
 
 def audience(**parts):
-    return {"here": 5, "around": 2, "answered": 4, "counts": [[[0, 1], [1, 3]]], "pointed": [], "pressed": 0} | NO_WORDS | parts
+    return (
+        {"here": 5, "around": 2, "answered": 4, "counts": [[[0, 1], [1, 3]]], "pointed": [], "pressed": 0}
+        | NO_WORDS
+        | parts
+    )
 
 
 def test_speaker_buttons_close_open_and_repeat(page):

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
+
 from attnviz.articles import pieces
 from attnviz.articles.evidence import INTRODUCTION, TITLE, article, doors
 from attnviz.contract.lesson import LessonEntry, LessonsPage, Moment
@@ -123,7 +125,8 @@ def lesson_pages() -> Iterator[Page]:
 def talk_pages(talk: Talk) -> Iterator[Page]:
     """The page of a talk, and its questions; raises TalkError if a moment doesn't fit its pass."""
     name, title = talk_page_name(talk), talk.title or "A talk"
-    moments = [talk_moment(each, talk.uploads, talk.images) for each in talk.moment]
+    for_all = [structs.replace(each, notes="") for each in talk.moment]  # whoever has the page may read it
+    moments = [talk_moment(each, talk.uploads, talk.images) for each in for_all]
     planned = [each.minutes for each in talk.moment]
     minutes = max(round(sum(planned)), 1)
     entry = LessonEntry(

@@ -136,6 +136,9 @@ export function entryOf({ title, moment }) {
 }
 
 export const nameOf = ({ title }) => title.trim() || "Your talk";
+// What others may see of a talk.
+export const withoutNotes = talk => ({ ...talk, moment: talk.moment.map(({ notes: _, ...rest }) => rest) });
+export const hasNotes = ({ moment }) => moment.some(({ notes = "" }) => notes.trim());
 // A file name that every system accepts.
 export const fileNameOf = title => title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
 export const uploadsOf = moments => [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];

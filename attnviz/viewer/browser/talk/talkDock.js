@@ -6,11 +6,13 @@ import {
   entryOf,
   fileNameOf,
   filesOf,
+  hasNotes,
   imageKey,
   imagesOf,
   makeMoments,
   nameOf,
   uploadsOf,
+  withoutNotes,
 } from "../lesson/course.js";
 import { button, h, makeMenu } from "../dom/element.js";
 import { copyText, isOfThisMachine, reachOf } from "../dom/link.js";
@@ -87,8 +89,9 @@ const FORMAT = "deflate-raw";
 const BROKEN =
   "The link of the talk is broken: it was cut off, or changed on its way. Ask for it again, or for the talk’s file.";
 
+// A link may be passed on, so it has no notes.
 export async function packed(talk) {
-  const json = new TextEncoder().encode(JSON.stringify(talk)),
+  const json = new TextEncoder().encode(JSON.stringify(withoutNotes(talk))),
     bytes = await transformed(new CompressionStream(FORMAT), json, Infinity),
     text = Array.from(bytes, byte => String.fromCharCode(byte)).join("");
   return LINK_NAME + btoa(text).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
@@ -189,6 +192,7 @@ const isDone = transaction =>
   });
 
 const NO_IMAGES = " It leaves out the images, of which it has the words: the file has them, and the page.";
+const NO_NOTES = " Your notes are not in it: only the file keeps them.";
 const OWN_NUMBERS = "No link holds your own numbers: send the file, which has them, or the page.";
 
 // report(text) shows the outcome, doThere(what) performs an action on the talk's page. `code` takes a QR code.
@@ -196,7 +200,8 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
   const code = h("p", { class: "code" }),
     title = () => nameOf(talkStore.talk),
     hasUploads = () => uploadsOf(talkStore.talk.moment).length > 0,
-    withoutImages = () => (imagesOf(talkStore.talk.moment).length > 0 ? NO_IMAGES : ""),
+    noNotes = () => (hasNotes(talkStore.talk) ? NO_NOTES : ""),
+    leftOut = () => `${imagesOf(talkStore.talk.moment).length > 0 ? NO_IMAGES : ""}${noNotes()}`,
     fileName = ending => `${fileNameOf(title())}.${ending}`,
     questions = form => requests.questionsFileOf(talkStore.talk, form),
     takeaway = button("Handout and questions"),
@@ -220,7 +225,7 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
       [length, most] = [hash.length, MAX_LINK_CHARACTERS].map(each => each.toLocaleString("en"));
     if (hash.length > MAX_LINK_CHARACTERS)
       return `The link would have ${length} characters, and some programs cut off what is longer than ${most}: send the file.`;
-    return `${(await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`}${withoutImages()}`;
+    return `${(await copyText(window, href)) ? reachOf(hostname, protocol) : `Copy it from here: ${href}`}${leftOut()}`;
   }
   async function showCode() {
     if (hasUploads()) return OWN_NUMBERS;
@@ -230,7 +235,7 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
       return `No code: the link has ${href.length.toLocaleString("en")} bytes, more than the ${MOST_BYTES} that a phone reads across a room. A class has a short code, and its phones follow the talk.`;
     }
     code.replaceChildren(drawCode(href));
-    return `${isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : ""}${withoutImages()}`.trim();
+    return `${isOfThisMachine(hostname, protocol) ? "Only this machine can open it." : ""}${leftOut()}`.trim();
   }
   async function saveTalk() {
     saveFile(await requests.fileOf(talkStore.talk), fileName("toml"), "application/toml");
@@ -239,7 +244,7 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
   async function savePage() {
     report("The page is being made …");
     saveFile(await requests.pageOf(talkStore.talk), fileName("html"));
-    return "Saved. The page opens without a server.";
+    return `Saved. The page opens without a server.${noNotes()}`;
   }
   const ways = { "Copy link": copyLink, "QR code": showCode, "↓ File": saveTalk, "↓ Page": savePage },
     buttons = Object.entries(ways).map(([name, act]) => sharing(name, act));
