@@ -194,10 +194,13 @@ def given(page, phones, look):
         press(f"{nth} asked", nth)
         for phone, text in zip(phones, said, strict=True):
             answer(phone, text, page)
+            if nth == 5:
+                phone.get_by_role("button", name="Fairly sure").click()
         expect(page.locator(".class-bar .class-count")).to_contain_text("2 answered")
         assert shown_answers(page) == "", "nobody has shown them"
         press(f"{nth} shown", nth)
         expect(page.locator(BOARD)).to_be_visible()
+        expect(page.locator(".class-sure")).to_have_count(1 if nth == 5 else 0)
         expect(page.locator(".lesson-said.answered")).to_have_count(0)
         if not has_right:
             continue  # the next press goes on
