@@ -5,7 +5,7 @@ import re
 from page import ROOT
 from test_colours import TOKENS, rules
 
-FITTED = r"cqw|vh|vw|var\(--(digits|label|letter|names|large|chosen|count|said|said-size)\b"
+FITTED = r"cqw|vh|vw|var\(--(digits|label|letter|names|large|chosen|count|said|said-size|slide)\b"
 """A size that a fit computes from the room there is, for words and digits that have to stand in columns."""
 IN_FITTED = {  # selectors whose text is a part of one that is fitted, so that it keeps its proportion
     *(".answer .share", ".answer.guess .mark", ".answer .before"),
@@ -17,6 +17,7 @@ IN_FITTED = {  # selectors whose text is a part of one that is fitted, so that i
     ),
     *(".lesson-page .track :is(.own, .right)", ".lesson-page .number-box .help", ".gaps-box .help"),
     *(".sheet td s", ".sheet td.range", ".thread .little", ".thread .said", ".thread.large .said", ".learns .share"),
+    *(".viewer .own-picture.slide h2", ".viewer .own-picture.headline-alone h2"),
     *(".course text", ".viewer .collecting button", ".collecting .ways", ".collecting .note", ".viewer code"),
     *(".own-picture:not(.presented) .share-bars", ".viewer .thread .two-rows .of-a .words .mark"),
 }
