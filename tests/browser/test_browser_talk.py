@@ -147,7 +147,10 @@ def test_key_collects_a_moment(visit):
 
 def test_moments_are_deleted_and_moved(talk):
     page = talk.page
-    page.keyboard.press("m")
+    from_menu(page, "Your talk (5)").click()
+    expect(said(page)).to_have_count(5)
+    given_up(page)
+    from_menu(page, "Add this moment to my talk").click()
     expect(said(page)).to_have_count(6)
     drawer(page).get_by_role("button", name="Delete").click()
     expect(said(page)).to_have_count(5)
@@ -238,7 +241,7 @@ def test_talk_opens_by_link_file_and_page(talk, elsewhere, tmp_path):
     assert other.evaluate(KEPT)["moment"] == kept["moment"]
     count(other, "1 of 6")
     assert "#" not in other.url
-    from_menu(other, "Edit", "Teach").click()
+    from_menu(other, "Your talk (", "Teach").click()
     drawer(other).get_by_role("button", name="Throw away").click()
     drawer(other).locator("> input[type=file]").set_input_files(files["File"])
     expect(said(other)).to_have_count(6)
@@ -344,7 +347,7 @@ def test_lesson_becomes_a_talk(visit):
     page.goto(f"{tab.address}/?lesson=masks")
     forget(page)
     expect(page.locator(".lesson-said h2")).to_be_visible()
-    page.keyboard.press("m")
+    from_menu(page, "Add this moment to my talk", "Teach").click()
     expect(said(page)).to_have_text([LESSONS["masks"].moment[0].title])
     given_up(page)
     page.get_by_role("button", name="All lessons").click()
@@ -363,7 +366,7 @@ def test_lesson_becomes_a_talk(visit):
     expect(drawer(page)).to_be_hidden()
     becomes(page, lambda: page.evaluate("window.printed !== undefined"), True)
     assert "lesson=talk" in page.url
-    from_menu(page, "Edit", "Teach").click()
+    from_menu(page, "Your talk (", "Teach").click()
     said(page).nth(1).click()
     drawer(page).get_by_role("button", name="Open it").click()
     expect(heading(page, "Walkthrough")).to_be_attached()
@@ -468,7 +471,7 @@ def test_slides_and_own_questions_are_made_saved_and_given(visit, elsewhere, tmp
     count(other, "1 of 6")
     other.keyboard.press("PageDown")
     expect(other.locator(".lesson-picture .slide .not-here")).to_have_text("Image: Four pixels")
-    from_menu(other, "Edit", "Teach").click()
+    from_menu(other, "Your talk (", "Teach").click()
     drawer(other).locator("> input[type=file]").set_input_files(files["File"])
     expect(drawer(other).locator(".small-picture img")).to_be_visible()
     assert other.evaluate(KEPT) == kept

@@ -156,6 +156,7 @@ export function mountLessons(root, course, host) {
     opensSentences: host.opensSentences,
     present: () => remote.follow("present"),
     edit: talk?.open,
+    talkLabel: talk?.label,
     collect: talk && (() => talk.collectFrom(state.position)),
     startFrom: talk && (() => talk.startFrom(state.position.lesson)),
     showSpeaker,

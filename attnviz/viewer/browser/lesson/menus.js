@@ -206,7 +206,7 @@ function makeSceneLink(text, { open, hrefOf }, className = "") {
   };
 }
 
-// What a lecturer needs and a learner doesn't. edit and showSpeaker need a talk, openClass a class; `takeaway` is of makeTakeaway.
+// What a lecturer needs and a learner doesn't. edit, collect and showSpeaker need a talk, openClass a class; `takeaway` is of makeTakeaway.
 function makeTeachMenu(state, actions, takeaway) {
   const opener = button("Teach"),
     panel = makeMenu(opener, "teach", "Teach");
@@ -219,11 +219,12 @@ function makeTeachMenu(state, actions, takeaway) {
   };
   const presenting = item("Present", actions.present),
     speaking = item("Speaker’s window", actions.showSpeaker),
-    editing = item("Edit", actions.edit),
+    collecting = item("Add this moment to my talk", actions.collect),
+    editing = item("", actions.edit),
     inClass = item("Open a class: phones follow you", actions.openClass),
     text = h("p"),
     notes = h("section", { class: "notes" }, h("strong", {}, "Notes"), text);
-  panel.append(presenting, speaking, editing, inClass, ...takeaway, notes);
+  panel.append(presenting, speaking, inClass, collecting, editing, ...takeaway, notes);
   return {
     button: opener,
     panel,
@@ -232,7 +233,9 @@ function makeTeachMenu(state, actions, takeaway) {
         { isTalk } = state.entry();
       presenting.hidden = position.present;
       speaking.hidden = !(isTalk || state.lessons.length === 1) || "speaker" in position; // a page of one lesson may be a talk
-      editing.hidden = !isTalk || position.present;
+      collecting.hidden = !actions.collect || isTalk || position.present;
+      editing.hidden = !actions.edit || position.present;
+      write(editing, actions.talkLabel?.() ?? "");
       inClass.hidden = !actions.openClass || actions.isClass(); // then the class bar has everything
       const shown = position.present || actions.isClass() ? "" : (moment?.notes ?? ""); // the room sees this page
       notes.hidden = !shown;

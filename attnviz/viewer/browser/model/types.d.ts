@@ -358,7 +358,7 @@ declare global {
     address: { read(): string; write(search: string, isNewPlace: boolean): void; onArrival(listen: () => void): () => void };
     page?: { bytes: number; shell(): Node | Promise<Node> };
     alone?: string;
-    collect?(pass: Pass, where: Where): boolean;
+    talk?: { collect(pass: Pass, where: Where): boolean; open(): void; label(): string };
     versions?(pass: Pass, where: Where, n: number): Promise<any[]>;
     classBar?: (host: any) => any;
   }

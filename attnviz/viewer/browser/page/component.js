@@ -42,7 +42,7 @@ export default function ({ data, parentElement, setTriggerValue }, site, page) {
     server: serverAt(site),
     classBar: classBarAt(site),
     run: what => setTriggerValue("run", what),
-    collect: (pass, where) => controller.collect(pass, where, tab),
+    talk: { ...controller.dock, collect: (pass, where) => controller.collect(pass, where, tab) },
     versions: controller.versions,
     page: page && {
       bytes: page.bytes,

@@ -149,9 +149,9 @@ const VIEWS = {
   script: { mount: mountScript, style: "script" },
 };
 
-// host: {server, address, run, page, classBar, collect, versions}: the server gets the user's actions, run(what) reruns the page for what no action does;
-// page, classBar, collect and versions are as in viewer.js. `saved` is what an earlier page's end() returned.
-export function mountPage(root, { server, address, run, page, classBar, collect, versions }, saved = null) {
+// host: {server, address, run, page, classBar, talk, versions}: the server gets the user's actions, run(what) reruns the page for what no action does;
+// page, classBar, talk and versions are as in viewer.js. `saved` is what an earlier page's end() returned.
+export function mountPage(root, { server, address, run, page, classBar, talk, versions }, saved = null) {
   let mounted = /** @type {any} */ (null);
   const act = (name, message) => {
     server.act(name, message);
@@ -171,7 +171,7 @@ export function mountPage(root, { server, address, run, page, classBar, collect,
     if (shown) {
       box.classList.add(view.style);
       const { type, example } = settings;
-      mounted ??= view.mount(box, { send: act, address, run, page, classBar, collect, versions, type, example }, saved);
+      mounted ??= view.mount(box, { send: act, address, run, page, classBar, talk, versions, type, example }, saved);
       mounted.show(shown);
     }
     afterFrame(() => wait(server.isWaiting));

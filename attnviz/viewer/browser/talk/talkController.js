@@ -144,6 +144,7 @@ function makeController(site, templates) {
   };
   window.addEventListener("keydown", onKey, true);
   return {
+    dock: { open: talkDock.open, label: talkDock.label },
     // Adds the scene on screen as a moment. `tab` is the tab of its pass.
     collect(pass, where, tab) {
       const at = shownAt(pass, where),

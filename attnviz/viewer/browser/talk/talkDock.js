@@ -251,6 +251,8 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
   return { buttons: [...buttons, takeaway], code, panel };
 }
 
+const withCount = n => (n ? ` (${n})` : "");
+
 const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
 
 // host: {site, give(position, what), open(moment)}: give() leads to a position in the talk, and there does "print" or "openClass".
@@ -300,6 +302,7 @@ export function makeTalkDock(talkStore, requests, host) {
   return {
     standIn: drawer.standIn,
     open: () => drawer.open(),
+    label: () => `Your talk${withCount(talkStore.talk.moment.length)}`,
     // Appends a scene with its thumbnail as a moment; `tab` is the tab with the uploads that it shows, if any.
     async collect({ at, picture, title }, tab) {
       const n = talkStore.talk.moment.length;

@@ -8,7 +8,7 @@ import { isOwn } from "./questionForm.js";
 import { makeTalkForm } from "./talkForm.js";
 
 const HOW =
-  "Look at something that you want to show, and press M, or “Add this moment” below the picture. Or add a slide of your own.";
+  "Look at something that you want to show, and press M, or choose “Add this moment to my talk”: in a lesson it is under Teach, in the walkthrough under Share. Or add a slide of your own.";
 export const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one first.`;
 const KEPT = "Kept in this browser, and nowhere else.",
   LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";

@@ -18,7 +18,7 @@ const KEYS = [
   [["W"], "one word or all words"],
   [["H"], "all heads"],
   [["C"], "pin this pass as A, or let it go"],
-  [["M"], "add this moment to a talk"],
+  [["M"], "add this moment to my talk"],
   [["Q"], "QR code of the page"],
 ];
 const OWN = "own-sentence"; // the source of random parameters, whose sentence the user types

@@ -43,7 +43,7 @@ function makeCompareMenu(act) {
 }
 
 // What takes a pass elsewhere: to other people, onto paper, into a file, a talk or code. report(text) shows what was done.
-function makeShareMenu({ openClass, isClass, showCode, isLinked, shell, download, print, collect }, report) {
+function makeShareMenu({ openClass, isClass, showCode, isLinked, shell, download, print, collect, talk }, report) {
   const opener = button("Share"),
     panel = makeMenu(opener, "share", "Share"),
     label = h("span"),
@@ -62,8 +62,10 @@ function makeShareMenu({ openClass, isClass, showCode, isLinked, shell, download
     inClass = item("Open a class: phones follow you", openClass),
     printed = item("Print", !isSandboxed(window) && print), // a sandboxed frame prints nothing
     page = item(label, shell && download),
-    collecting = item("Add this moment to a talk", collect);
-  const items = [copy, qrCode, inClass, printed, page, collecting, numpy];
+    collecting = item("Add this moment to my talk", collect),
+    opening = item("", talk?.open);
+  const items = [copy, qrCode, inClass, printed, page, collecting, opening, numpy];
+  panel.addEventListener("beforetoggle", () => write(opening, talk?.label() ?? ""));
   panel.append(...items);
   return {
     button: opener,

@@ -63,7 +63,7 @@ function makeCommands(host, { now, go, send, begin, left, endNotice }) {
     const act = host.alone ? null : ofServer(command, { pass, where });
     if (act) return act();
     if (command === "compare") return false;
-    if (command === "moment") return host.collect?.(pass, where) ?? false;
+    if (command === "moment") return host.talk?.collect(pass, where) ?? false;
     if (command === "example") return host.example?.() ?? false;
     const parts = destinationOf(pass, where, command),
       isOver = !parts && where.present && (command === "on" || command === "back");
@@ -176,7 +176,7 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
 }
 
 /** `host` is where the viewer stands:
- *   collect(pass, where), where there is a talk of one's own, keeps what is shown for it
+ *   talk: {collect(pass, where), open(), label()}, of a talk of one's own: adds what is shown, opens it, and names the button that does
  *   versions(pass, where, n), where a server computes them, resolves to n documents of it with other seeds
  *   send(event, message) reaches the server; alone, where there is none, says so: send says false then
  *   type() gives the keyboard to the sentence; example(), where there are settings, takes the next of the example sentences, and says
@@ -274,7 +274,8 @@ export function mount(root, host, saved = null) {
     showCode: code.open,
     isLinked: !host.alone,
     shell: host.page,
-    collect: host.collect && (() => follow("moment")),
+    collect: host.talk && (() => follow("moment")),
+    talk: host.talk,
     download: download.start,
     print: () => {
       const { pass, where } = now();
