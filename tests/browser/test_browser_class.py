@@ -273,7 +273,7 @@ def test_own_talk_is_led_by_a_second_device(comes):
     drawer = speaker.get_by_role("dialog", name="Your talk")
     for text in ("Look at <b>tired</b>.", "And at animal."):
         speaker.keyboard.press("m")
-        drawer.get_by_label("What you say").fill(text)
+        drawer.get_by_label("Text (on the screen").fill(text)
         if "tired" in text:
             computed = drawer.get_by_role("combobox").locator("option[value='0']")
             expect(computed).to_be_attached()

@@ -36,7 +36,7 @@ def said(page):
 def collected(page, text):
     """Keep what is shown, say a text with it, and leave the drawer."""
     page.keyboard.press("m")
-    drawer(page).get_by_label("What you say").fill(text)
+    drawer(page).get_by_label("Text (on the screen").fill(text)
 
 
 def given_up(page):

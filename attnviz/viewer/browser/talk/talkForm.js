@@ -33,7 +33,7 @@ export function makeTalkForm(actions, requests) {
     question = makeQuestionForm(actions.edit, requests, errorText);
   title.oninput = () => edit("title", title.value);
   minutes.oninput = () => edit("minutes", Math.min(Math.max(Number(minutes.value) || 0, 0), 120));
-  const spoken = labelled("What you say", text),
+  const spoken = labelled("Text (on the screen and on phones)", text),
     answered = labelled("Said with the answer", after),
     up = button("Move up", () => actions.move(-1)),
     down = button("Move down", () => actions.move(1)),
