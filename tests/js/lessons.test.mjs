@@ -14,7 +14,12 @@ import { searchOf, without } from "../../attnviz/viewer/browser/lesson/course.js
 import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
 import { makeLessonState, makeNavigation } from "../../attnviz/viewer/browser/lesson/navigation.js";
 import { candidateAt, verdictOn } from "../../attnviz/viewer/browser/lesson/question.js";
-import { makeWindowPair, planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
+import {
+  makeStopwatch,
+  makeWindowPair,
+  planText,
+  timeText,
+} from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import { makeTalkStore } from "../../attnviz/viewer/browser/talk/talkController.js";
 import { makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkDock.js";
 import { numberIn } from "../../attnviz/viewer/browser/model/numeral.js";
@@ -536,4 +541,21 @@ test("time and plan are said in minutes and seconds", () => {
   assert.deepEqual([0, 59_999, 60_000, 3_725_000].map(timeText), ["0:00", "0:59", "1:00", "62:05"]);
   assert.equal(planText([1.5, 2], 1), "This moment ends at 1:30 of 3:30 planned");
   assert.equal(planText([0, 0], 1), "");
+  assert.deepEqual([planText([2, 0, 1], 2), planText([2, 0, 1], 3)], ["", "This moment ends at 3:00 of 3:00 planned"]);
+});
+
+test("a speaker's clock goes on when its window is loaded again, and starts anew in another", t => {
+  t.mock.timers.enable({ apis: ["Date"], now: 1_000_000 });
+  const store = storeOf(),
+    begun = makeStopwatch(() => store, "a");
+  t.mock.timers.setTime(1_204_000);
+  assert.equal(begun.elapsed(), 204_000);
+  assert.deepEqual(
+    ["a", "b"].map(name => makeStopwatch(() => store, name).elapsed()),
+    [204_000, 0],
+  );
+  begun.restart();
+  t.mock.timers.setTime(1_205_000);
+  assert.equal(makeStopwatch(() => store, "a").elapsed(), 1_000);
+  assert.equal(makeStopwatch(forbidden, "a").elapsed(), 0);
 });

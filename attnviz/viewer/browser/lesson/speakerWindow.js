@@ -5,6 +5,7 @@ import { readPass } from "../model/pass.js";
 import { stepAt } from "../model/state.js";
 import { hasTwoRows, isMark } from "../model/twoTexts.js";
 import { layerName } from "../model/words.js";
+import { readStored, writeStored } from "./memory.js";
 import { answerOf } from "./question.js";
 import { lineOf } from "./momentText.js";
 import { makeClassPanel } from "./classPanel.js";
@@ -109,20 +110,20 @@ const BLACK = "The room sees a black screen. B shows the talk again.";
 const OVER = "The room sees that the talk is over. Page Up goes back.";
 
 // `next` is a promise of the following moment, null at the end; `planned` are the minutes of each. stage() reports what the audience sees.
-function makeSpeakerPanel(act) {
-  const clock = h("p", { class: "clock" }),
+function makeSpeakerPanel(act, name) {
+  const watch = makeStopwatch(() => sessionStorage, name),
+    clock = h("p", { class: "clock" }),
     plan = h("p", { class: "plan" }),
     stageStatus = h("p", { class: "room", role: "status" }),
     notes = h("p", { class: "own-notes" }),
     answer = h("p", { class: "the-answer" }),
     nextBox = h("section", { class: "next" }),
     classPanel = makeClassPanel(act);
-  let begun = Date.now(),
-    shown = null; // the moment, so that late replies are dropped
-  const tick = () => write(clock, `${timeText(Date.now() - begun)} · ${new Date().toTimeString().slice(0, 5)}`),
+  let shown = /** @type {any} */ (null); // the moment, so that late replies are dropped
+  const tick = () => write(clock, `${timeText(watch.elapsed())} · ${new Date().toTimeString().slice(0, 5)}`),
     timer = setInterval(tick, SECOND_MS);
   const again = button("Start the clock again", () => {
-    begun = Date.now();
+    watch.restart();
     tick();
   });
   tick();
@@ -151,16 +152,31 @@ function makeSpeakerPanel(act) {
   };
 }
 
+// Goes on when its window, which is of that name, is loaded again.
+export function makeStopwatch(storeOf, name) {
+  const key = `attnviz clock ${name}`,
+    kept = readStored(storeOf, key);
+  let begun = 0;
+  const start = from => {
+    begun = from;
+    writeStored(storeOf, key, begun);
+  };
+  start(Number.isFinite(kept) && kept <= Date.now() ? kept : Date.now());
+  return { elapsed: () => Date.now() - begun, restart: () => start(Date.now()) };
+}
+
 // Milliseconds as 4:05.
 export function timeText(ms) {
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 }
 
-// When a moment should end, out of the whole talk; empty without planned minutes.
+// When a moment should end, out of the whole talk; empty where it has no planned minutes.
 export function planText(planned, number) {
   const [here, total] = [planned.slice(0, number), planned].map(all => all.reduce((sum, each) => sum + each, 0));
-  return total ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(total * 60_000)} planned` : "";
+  return planned[number - 1]
+    ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(total * 60_000)} planned`
+    : "";
 }
 
 const NAME = "attnviz talk ";
@@ -225,7 +241,7 @@ export function makeTwoWindows(window, name, { box, body }, actions) {
   const hear = { hello: actions.hello, act: actions.act, report: hearReport },
     pair = makeWindowPair(window, name, { ...actions, hear }),
     act = what => (what === "reveal" ? actions.reveal() : pair.send("act", what)),
-    panel = name ? makeSpeakerPanel(act) : null;
+    panel = name ? makeSpeakerPanel(act, name) : null;
   let report = /** @type {any} */ (null); // of the class, from the window that is presented
   function hearReport(received) {
     const wasClass = report !== null;
