@@ -71,9 +71,9 @@ class Follower:
             when = time.monotonic()
         return when
 
-    async def answer_twice(self, number: int, value: int) -> None:
-        """Send an answer, and send it again."""
-        answer = {"do": "answer", "seat": self.seat, "number": number, "round": 1, "value": value}
+    async def answer_twice(self, value: int) -> None:
+        """Send an answer to the only question, and send it again."""
+        answer = {"do": "answer", "seat": self.seat, "question": 0, "round": 1, "value": value}
         for _ in range(2):
             await self._ask("POST", f"/room?room={self.code}", json.dumps(answer).encode())
 
@@ -183,9 +183,9 @@ async def on_one_process(address: str, pid: int) -> tuple[float, float]:
 
 async def answers(room: Class) -> None:
     """Count the answers of everybody at once, each sent twice."""
-    number = room.send(do="move", at="lesson=who-is-it&moment=1")["number"]
+    room.send(do="move", at="lesson=who-is-it&moment=1")
     start = time.monotonic()
-    await asyncio.gather(*(each.answer_twice(number, n % 12) for n, each in enumerate(room.people)))
+    await asyncio.gather(*(each.answer_twice(n % 12) for n, each in enumerate(room.people)))
     seconds = time.monotonic() - start
     rows = csv.DictReader(room.send(do="counts").splitlines())
     counted = sum(int(each["count"] or 0) for each in rows)

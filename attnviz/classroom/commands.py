@@ -108,10 +108,10 @@ class Again(Command, frozen=True):
 
 
 class Answer(Command, frozen=True):
-    """Answer the question of place `number`, in round `round`; `sure` says how sure, 1 to 3, or 0 if not said."""
+    """Answer a question of the room, in round `round`; `sure` says how sure, 1 to 3, or 0 if not said."""
 
     seat: Secret
-    number: int
+    question: int
     round: int
     value: int | float | Text
     sure: Annotated[int, Meta(ge=0, le=3)] = 0

@@ -40,6 +40,7 @@ class Question:
     """A question asked in a room."""
 
     place: Place
+    number: int = 0  # of those asked before it in its room
     rounds: list[dict[str, Value]] = field(default_factory=lambda: [{}])  # each round's answers, by seat
     sure: list[dict[str, int]] = field(default_factory=lambda: [{}])  # how sure those are that said so
     ids: dict[str, int] = field(default_factory=dict)  # of the last round's texts, by seat
@@ -203,7 +204,7 @@ class Room:
         question = self.question
         if command.seat not in self.seats:
             return "This seat isn’t in this room. Join again."
-        if question is None or (command.number, command.round) != (self.number, len(question.rounds)):
+        if question is None or (command.question, command.round) != (question.number, len(question.rounds)):
             return "The class has gone on to something else."
         if not question.is_open:
             return "No more answers are taken."
@@ -330,6 +331,6 @@ class Room:
         if place.moment and len(self.talk) < MAX_TALK_MOMENTS:
             self.talk.setdefault(place.moment)
         if place.takes:
-            self.questions.setdefault(place, Question(place))
+            self.questions.setdefault(place, Question(place, len(self.questions)))
         if self.is_shown and self.question:
             self.question.is_open, self.talks_until = False, 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from functools import partial
 
 from msgspec import structs
@@ -75,14 +75,14 @@ async def stream(live: LiveRoom, seat: str, known: str, known_log: str = "") -> 
 def _own_now(room: Room, seat: str) -> OwnNow:
     wondered = room.wondered.get(seat)
     votes = [each.id for each in room.shown_questions if seat in each.votes]
-    return OwnNow(answer=_own_answer(room, seat), wondered=wondered.text if wondered else "", votes=votes)
+    return OwnNow(answers=[*_own_answers(room, seat)], wondered=wondered.text if wondered else "", votes=votes)
 
 
-def _own_answer(room: Room, seat: str) -> OwnAnswer | None:
-    question = room.question
-    value = question.rounds[-1].get(seat) if question else None
-    sure = question.sure[-1].get(seat, 0) if question else 0
-    return None if value is None else OwnAnswer(number=room.number, round=len(question.rounds), value=value, sure=sure)
+def _own_answers(room: Room, seat: str) -> Iterator[OwnAnswer]:
+    for each in room.questions.values():
+        if seat in each.rounds[-1]:
+            value, sure = each.rounds[-1][seat], each.sure[-1].get(seat, 0)
+            yield OwnAnswer(question=each.number, round=len(each.rounds), value=value, sure=sure)
 
 
 Respond = Callable[[Request], Awaitable[Response]]

@@ -14,7 +14,7 @@ from msgspec import structs
 
 from attnviz.classroom.codes import hash_of, host_name, is_one_of, new_code, new_secret
 from attnviz.classroom.commands import Again, AllowQuestions, AnyCommand, End, Make, Move, Open, ShowTexts, Wait
-from attnviz.classroom.room import SECONDS, Room, RoomError
+from attnviz.classroom.room import SECONDS, Question, Room, RoomError
 from attnviz.classroom.room_log import RoomLog
 from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round, Seat, Wondered, Written
 from attnviz.scene.document.encoding import to_json
@@ -133,7 +133,7 @@ class LiveRoom:
             question=place.question if place else None,
             is_own=bool(place and place.is_own),
             is_shown=room.is_shown,
-            round=Round(number=len(question.rounds), is_open=question.is_open) if question else None,
+            round=_round_of(question) if question else None,
             talk_seconds=max(0, math.ceil(room.talks_until - now)),
             wonders=self._wonders() if room.takes_questions else None,
             has_ended=room.is_over(now),
@@ -170,6 +170,10 @@ class LiveRoom:
         newest = sorted((id_, seat) for seat, id_ in question.ids.items())[-MAX_TEXTS:]
         answers = question.rounds[-1]
         return [Written(id=id_, text=answers[seat], is_shown=id_ in shown, votes=0) for id_, seat in newest]
+
+
+def _round_of(question: Question) -> Round:
+    return Round(question=question.number, number=len(question.rounds), is_open=question.is_open)
 
 
 class Rooms:

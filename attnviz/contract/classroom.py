@@ -12,6 +12,7 @@ from attnviz.contract.base import NonEmpty, Place, Sent
 class Round(Sent):
     """A round of answers to the current question."""
 
+    question: Place  # which question of the room
     number: Annotated[int, Meta(ge=1)]  # the round, from 1; 2 if the question is asked again
     is_open: bool  # whether answers are accepted
 
@@ -91,9 +92,9 @@ class ClassNow(Sent):
 
 
 class OwnAnswer(Sent):
-    """A seat's answer in a round at a place."""
+    """A seat's answer in a round of a question."""
 
-    number: Place
+    question: Place
     round: Annotated[int, Meta(ge=1)]
     value: float | str  # a text if one is asked for
     sure: Annotated[int, Meta(ge=0, le=3)]  # how sure; 0 if that wasn't said
@@ -102,7 +103,7 @@ class OwnAnswer(Sent):
 class OwnNow(Sent):
     """What a seat has said, after a reload."""
 
-    answer: OwnAnswer | None  # null if it has given none
+    answers: list[OwnAnswer]  # to each question the one in its last round
     wondered: str  # what it asks the speaker; empty if nothing
     votes: list[Place]  # the questions that it wants to be answered
 

@@ -41,7 +41,7 @@ def room(monkeypatch):
         own.apply(commands.Move(time=10.0 * nth, place=place))
         for n, seat in enumerate(SEATS[1:]):
             value = ANSWERS[place.at](n)
-            told = {"number": nth, "round": 1, "value": value, "sure": n % 4 if place.at == "b" else 0}
+            told = {"question": nth - 1, "round": 1, "value": value, "sure": n % 4 if place.at == "b" else 0}
             own.apply(commands.Answer(time=10.0 * nth, seat=seat, **told))
     return own
 

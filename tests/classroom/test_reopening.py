@@ -20,7 +20,7 @@ from attnviz.classroom.codes import hash_of, host_name, new_seat, public_seat, s
 from attnviz.classroom.commands import Place
 from attnviz.classroom.http import TokenBuckets
 from attnviz.classroom.reopening import checked_place, read_log, replay
-from attnviz.classroom.room import SEAT_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.room import SEAT_SECONDS, SECONDS, Question, Room, RoomError
 from attnviz.classroom.room_entry import ROOMS
 from attnviz.classroom.room_log import RoomLog
 from attnviz.classroom.room_routes import stream
@@ -50,7 +50,7 @@ PARTS = {
     "key": st.sampled_from([hash_of("one"), hash_of("two")]),
     "value": st.one_of(st.integers(-1, 3), st.floats(-1, 2), st.text(max_size=9)),
     "cell": st.sampled_from(["scores[0,1,2]", "q[0,1,1]", ""]),
-    "number": st.integers(0, 3),
+    "question": st.integers(0, 3),
     "round": st.integers(1, 2),
     "sure": st.integers(0, 3),
     "id": st.integers(0, 5),
@@ -72,8 +72,8 @@ def lectures(draw):
         if "seat" in hints:
             parts["seat"] = "device" if kind is commands.PairDevice else draw(st.sampled_from(SEATS))
         if kind is commands.Answer and draw(st.integers(0, 4)):
-            rounds = live.room.question.rounds if live.room.question else [{}]
-            parts |= {"number": live.room.number, "round": len(rounds)}
+            asked = live.room.question or Question(PLACES[0])
+            parts |= {"question": asked.number, "round": len(asked.rounds)}
         with suppress(RoomError):
             live.apply(kind(time=now, **parts))
     return live
@@ -113,7 +113,7 @@ def test_a_log_holds_no_secret_of_a_follower_and_no_key():
     live = LiveRoom(Room.made(MAKE))
     live.apply(commands.Join(time=1, seat=SEATS[0]))
     live.apply(commands.Move(time=1, place=PLACES[2]))
-    live.apply(commands.Answer(time=1, seat=SEATS[0], number=1, round=1, value=1))
+    live.apply(commands.Answer(time=1, seat=SEATS[0], question=0, round=1, value=1))
     text = "".join(live.log.texts)
     assert public_seat(SEATS[0]) in text
     for secret in (SEATS[0], SEATS[0].rpartition(".")[2], KEY, hash_of("link")):
@@ -158,7 +158,7 @@ async def lecture():
     await move(made)
     await vote(made, seats[3], 1)
     await move(made, LESSON.replace("=1", "=2"))
-    done = [vote(made, seats[0], 4, number=2), vote(made, seats[1], 4, number=2)]
+    done = [vote(made, seats[0], 4, question=1), vote(made, seats[1], 4, question=1)]
     assert await statuses(*done) == [200, 200]
     return made, seats, [*await log_of(made)]
 
@@ -182,8 +182,8 @@ async def test_a_reopened_room_has_its_counts_and_lets_its_phones_in_again():
     assert await now_of(made) == before
     rejoined = [await data(made["code"], do="join", seat=each) for each in seats]
     assert {each["host"] for each in rejoined} == {made["host"]}
-    assert await own_answer(made, seats[1]) == {"number": 2, "round": 1, "value": 4, "sure": 0}
-    assert await statuses(vote(made, seats[2], 5, number=2)) == [200]
+    assert await own_answer(made, seats[1]) == {"question": 1, "round": 1, "value": 4, "sure": 0}
+    assert await statuses(vote(made, seats[2], 5, question=1)) == [200]
     assert (await audience(made))["counts"] == [[[4, 2], [5, 1]]]
     assert await statuses(move(made), post(made["code"], do="join", link=made["link"])) == [200, 200]
     forged = public_seat(seats[0]) + "." + "0" * 24
@@ -200,7 +200,7 @@ async def test_a_seat_that_the_log_lacks_comes_in_again():
     crash()
     assert (await reopen(made, log)).status == 200
     assert await statuses(*(post(made["code"], do="join", seat=each) for each in (late, much_later))) == [200, 403]
-    assert await statuses(vote(made, late, 5, number=2)) == [200]
+    assert await statuses(vote(made, late, 5, question=1)) == [200]
 
 
 @in_loop
@@ -235,7 +235,7 @@ async def test_who_opens_the_code_first_with_another_key_gets_no_phones():
 @in_loop
 async def test_a_room_that_is_alive_stays_as_it_is():
     made, seats, log = await lecture()
-    await vote(made, seats[2], 5, number=2)
+    await vote(made, seats[2], 5, question=1)
     assert (await reopen(made, log[:2])).status == 200
     assert (await audience(made))["counts"] == [[[4, 2], [5, 1]]]
     paired = await data((await data(made["code"], made["key"], do="hand"))["code"], do="join")
@@ -260,7 +260,7 @@ async def test_two_tabs_that_reopen_at_once_open_one_room():
 async def test_a_command_that_the_rules_refuse_changes_nothing_of_the_rest():
     made, _, log = await lecture()
     crash()
-    refused = [changed(log[-1], value=98), changed(log[-1], number=9), changed(log[-1], round=7)]
+    refused = [changed(log[-1], value=98), changed(log[-1], question=9), changed(log[-1], round=7)]
     assert (await reopen(made, [*refused, *log, *refused])).status == 200
     assert (await audience(made))["counts"] == [[[4, 2]]]
     assert ROOMS.live[made["code"]].log.texts == log
@@ -349,7 +349,7 @@ async def test_a_log_changes_no_questions_and_no_clock():
     assert (await reopen(made, ahead)).status == 200
     assert ROOMS.live[made["code"]].room.moved <= time.time(), "a room lasts no longer than others"
     assert (await audience(made))["counts"] == [[[4, 2]]]
-    assert await statuses(vote(made, seats[2], 98, number=2)) == [400]
+    assert await statuses(vote(made, seats[2], 98, question=1)) == [400]
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ async def test_the_log_goes_to_the_browser_that_opened_the_room_alone():
     assert part.start == 0
     assert part.commands[: len(log)] == log
     assert (await kinds(made["seat"], f"{len(part.commands)}-{part.name}"))[0] == [["own"], [""]]
-    await vote(made, seats[2], 5, number=2)
+    await vote(made, seats[2], 5, question=1)
     _, texts = await kinds(made["seat"], f"{len(part.commands)}-{part.name}")
     rest = msgspec.json.decode(texts[1].partition(b"data: ")[2], type=LogPart)
     assert (rest.start, len(rest.commands)) == (len(part.commands), 1)
@@ -429,7 +429,7 @@ async def test_a_hall_of_300_with_20_questions_reopens_within_a_second_of_proces
     for n in range(1, 21):
         live.apply(commands.Move(time=now + n, place=checked_place(Place(f"lesson=who-is-it&moment={n % 2 + 1}"))))
         for seat in seats:
-            live.apply(commands.Answer(time=now + 2 * n, seat=seat, number=n, round=1, value=1))
+            live.apply(commands.Answer(time=now + 2 * n, seat=seat, question=(n - 1) % 2, round=1, value=1))
     log = [changed(each, time=json.loads(each)["time"] - 60) for each in live.log.texts]
     counts = live.room.question.counts
     crash()

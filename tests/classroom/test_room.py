@@ -184,7 +184,7 @@ class Class(RuleBasedStateMachine):
     def answer(self, seat, value, late, sure):
         if late:
             self.now += ANSWER_SECONDS
-        asked = {"number": self.n_moves, "round": self.rounds.get(self.place, 1)}
+        asked = {"question": self.question(), "round": self.rounds.get(self.place, 1)}
         is_early = self.now - self.last.get(seat, -math.inf) < ANSWER_SECONDS
         here, asked["sure"] = self.here(seat), sure
         is_same = self.asks() and (self.said.get(here), self.sure.get(here, 0)) == (value, sure)
@@ -198,10 +198,14 @@ class Class(RuleBasedStateMachine):
             self.said[here], self.sure[here] = value, sure
             self.last[seat] = self.now
 
-    @rule(seat=seats, number=st.integers(0, 3), nth=st.integers(1, 3))
-    def answer_what_is_over(self, seat, number, nth):
-        if not self.asks() or (number, nth) != (self.n_moves, self.rounds[self.place]):
-            assert not self.do(commands.Answer, seat=seat, value=0, number=number, round=nth)
+    def question(self):
+        """Which question of the room is asked; 0 if none is."""
+        return [*self.rounds, self.place].index(self.place) if self.asks() else 0
+
+    @rule(seat=seats, question=st.integers(0, 3), nth=st.integers(1, 3))
+    def answer_what_is_over(self, seat, question, nth):
+        if not self.asks() or (question, nth) != (self.question(), self.rounds[self.place]):
+            assert not self.do(commands.Answer, seat=seat, value=0, question=question, round=nth)
 
     @rule(seat=seats, nth=st.integers(0, 2), sure=st.integers(0, 3))
     def answer_what_is_asked(self, seat, nth, sure):
@@ -211,8 +215,8 @@ class Class(RuleBasedStateMachine):
 
     @rule(value=VALUES)
     def answer_without_a_seat(self, value):
-        number, nth = self.n_moves, self.rounds.get(self.place, 1)
-        assert not self.do(commands.Answer, seat="nobody", value=value, number=number, round=nth)
+        question, nth = self.question(), self.rounds.get(self.place, 1)
+        assert not self.do(commands.Answer, seat="nobody", value=value, question=question, round=nth)
 
     @rule(what=st.sampled_from(["next", "back", "answers", "reveal"]))
     def press(self, what):
@@ -584,14 +588,14 @@ def test_a_room_that_remembers_all_its_seats_forgets_the_oldest_that_never_said_
     own.apply(commands.Move(time=0.0, place=Place("lesson=a&moment=1", takes=Takes(n_choices=3))))
     for seat in "abcd":
         own.apply(commands.Join(time=1.0, seat=seat))
-    own.apply(commands.Answer(time=2.0, seat="a", number=1, round=1, value=0))
+    own.apply(commands.Answer(time=2.0, seat="a", question=0, round=1, value=0))
     own.apply(commands.Point(time=2.0, seat="b", cell="scores[0,1,2]"))
     own.apply(commands.Join(time=3.0, seat="e"))
     assert list(own.seats) == ["speaker", "a", "b", "d", "e"]
     own.apply(commands.Join(time=3.0, seat="d"))
     assert list(own.seats) == ["speaker", "a", "b", "d", "e"], "who is back takes nobody's"
     for seat, when in (("d", 4.0), ("e", 5.0)):
-        own.apply(commands.Answer(time=when, seat=seat, number=1, round=1, value=0))
+        own.apply(commands.Answer(time=when, seat=seat, question=0, round=1, value=0))
     with pytest.raises(RoomError, match="have answered"):
         own.apply(commands.Join(time=6.0, seat="f"))
     assert own.question.counts == [[(0, 3)]]
@@ -621,7 +625,7 @@ def test_what_people_said_is_gone_with_the_room():
     own.apply(commands.Join(time=0.0, seat="a"))
     own.apply(commands.Move(time=1.0, place=PLACES[-1]))
     own.apply(commands.AllowQuestions(time=1.0, is_on=True))
-    own.apply(commands.Answer(time=2.0, seat="a", number=1, round=1, value="hostile words"))
+    own.apply(commands.Answer(time=2.0, seat="a", question=0, round=1, value="hostile words"))
     own.apply(commands.Wonder(time=3.0, seat="a", text="hostile words"))
     own.apply(commands.End(time=4.0))
     assert "hostile" not in repr(own)

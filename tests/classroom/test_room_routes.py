@@ -89,8 +89,8 @@ def move(made, at=LESSON, **parts):
     return post(made["code"], made["key"], do="move", at=at, **parts)
 
 
-def vote(made, seat, value, number=1, in_round=1):
-    return post(made["code"], do="answer", seat=seat, number=number, round=in_round, value=value)
+def vote(made, seat, value, question=0, in_round=1):
+    return post(made["code"], do="answer", seat=seat, question=question, round=in_round, value=value)
 
 
 def stream_scope(code, seat, around=0, known=""):
@@ -154,8 +154,8 @@ async def audience(made):
 
 
 async def own_answer(made, seat):
-    """The answer of its own that a seat is sent when it comes back."""
-    return (await listen(made["code"], seat, 1))[0][-1]["answer"]
+    """The latest of its own answers that a seat is sent when it comes back; None without one."""
+    return [None, *(await listen(made["code"], seat, 1))[0][-1]["answers"]][-1]
 
 
 async def moment_of(made, seat, shows):
@@ -183,15 +183,15 @@ async def test_a_class_follows_answers_and_is_sent_what_it_may_know():
     code, key = made["code"], made["key"]
     assert (await data(code, key, do="move", at=LESSON))["number"] == 1
     (_, _, own), (_, _, now) = await listen(code, seat, 2)
-    assert own == {"answer": None, "wondered": "", "votes": []}
+    assert own == {"answers": [], "wondered": "", "votes": []}
     assert (now["at"], now["isShown"]) == ("lesson=who-is-it&moment=1", False), "present is the speaker's alone"
-    assert now["round"] == {"number": 1, "isOpen": True}
+    assert now["round"] == {"question": 0, "number": 1, "isOpen": True}
     assert "audience" not in now, "counts are the speaker's"
     msgspec.convert(now, ClassNow)
     assert (await vote(made, seat, 4)).status == 200
     (_, _, own), _ = await listen(code.lower(), seat, 2)
     msgspec.convert(own, OwnNow)
-    assert own["answer"]["value"] == 4, "a follower who comes back has their answer"
+    assert own["answers"][0]["value"] == 4, "a follower who comes back has their answer"
     seen = await now_of(made)
     assert seen["audience"]["counts"] == [[[4, 1]]]
     msgspec.convert(seen, ClassNow)
@@ -212,7 +212,7 @@ async def test_a_follower_who_comes_back_with_the_last_event_is_sent_only_what_i
     await asyncio.sleep(0)
     await move(made, "model=who-is-it&step=scores")
     (_, _, own), (_, _, now) = await listener
-    assert (own["answer"], now["number"]) == (None, 1)
+    assert (own["answers"], now["number"]) == ([], 1)
 
 
 @in_loop
@@ -242,12 +242,12 @@ async def test_a_class_that_is_asked_again_answers_anew_and_keeps_its_first_answ
     closed = post(code, key, do="open", isOpen=False), vote(made, third, 4), post(code, key, do="again")
     assert await statuses(*closed) == [200, 400, 200], "closed to answers until it is asked again"
     seen = await now_of(made)
-    assert (seen["round"], seen["audience"]["answered"]) == ({"number": 2, "isOpen": True}, 0)
+    assert (seen["round"], seen["audience"]["answered"]) == ({"question": 0, "number": 2, "isOpen": True}, 0)
     assert await own_answer(made, first) is None, "nobody has answered the second round"
     assert await statuses(vote(made, late, 1, in_round=2), vote(made, second, 1)) == [200, 400]
     seen = await audience(made)
     assert (seen["answered"], seen["counts"]) == (1, [[[1, 1], [4, 2]], [[1, 1]]])
-    assert await own_answer(made, late) == {"number": 1, "round": 2, "value": 1, "sure": 0}
+    assert await own_answer(made, late) == {"question": 0, "round": 2, "value": 1, "sure": 0}
     assert (await post(code, key, do="again")).status == 400, "twice"
     lines = list(csv.reader((await post(code, key, do="counts")).text.splitlines()))[1:]
     assert [line[1:] for line in lines] == [
@@ -292,7 +292,7 @@ async def test_the_counts_have_each_answers_people_and_whether_it_is_right_and_n
         await move(made, urlencode(settings), question={"kind": kind, "cell": "attention[0,1,2]"})
         values = [value for value, n in counted for _ in range(n)]
         for seat, value in zip(await joins(made["code"], 4), values, strict=True):
-            assert (await vote(made, seat, value, number)).status == 200
+            assert (await vote(made, seat, value, number - 1)).status == 200
     head, *lines = csv.reader((await post(made["code"], made["key"], do="counts")).text.splitlines())
     assert head == ["question", "round", "answer", "answer (%)", "count", "sure", "right"]
     words, weights = lines[:3], lines[3:]
@@ -383,7 +383,7 @@ async def test_a_stream_sends_what_happens_in_order_once_and_answers_to_the_spea
     async with listening(made["code"], seat) as follower, listening(made["code"], made["seat"]) as speaker:
         for number, value in ((1, 1), (2, 2), (3, 0.5)):
             await move(made, f"lesson=who-is-it&moment={number}")
-            await vote(made, others[number - 1], value, number)
+            await vote(made, others[number - 1], value, number - 1)
             await becomes(lambda number=number: follower[-1]["number"], number)
         await post(made["code"], made["key"], do="open", isOpen=False)
         await becomes(lambda: follower[-1]["round"]["isOpen"], False)
@@ -579,7 +579,7 @@ async def test_two_thousand_messages_that_no_page_sends_change_nothing():
     await move(made)
     before = state()
     for _ in range(2_000):
-        names = DRAW.sample(["seat", "number", "round", "value", "at", "isOpen", "link", "cell", "x"], 4)
+        names = DRAW.sample(["seat", "question", "round", "value", "at", "isOpen", "link", "cell", "x"], 4)
         message = {"do": DRAW.choice(KINDS)} | {name: junk() for name in names}
         if DRAW.random() < 0.5:
             message["seat"] = seat
@@ -791,7 +791,7 @@ async def test_follower_without_a_stream_asks_for_the_same_state_and_is_counted(
     assert (await vote(made, asking, 4)).status == 200
     told = json.loads((await now_by_asking(made, asking, around=1)).text)
     assert told["now"] == await now_of(made, seat)
-    assert told["own"]["answer"]["value"] == 4
+    assert told["own"]["answers"][0]["value"] == 4
     seen = await audience(made)
     assert (seen["here"], seen["around"]) == (1, 1)
     monkeypatch.setattr(rooms, "POLLED_SECONDS", -1)

@@ -349,7 +349,7 @@ const ASKED = {
   at: "lesson=a&moment=1",
   kind: "lesson",
   question: null,
-  round: { number: 1, isOpen: true },
+  round: { question: 0, number: 1, isOpen: true },
 };
 
 function answering(t, replies) {
@@ -390,16 +390,16 @@ test("nothing is sent once the page no longer waits for the room", async t => {
 test("an answer is sent again only where the reopened room lacks it", async t => {
   const { answers, sent, later } = answering(t, []);
   const before = { value: 2, sure: 3 },
-    known = parts => ({ number: 3, round: 1, ...before, ...parts });
+    known = parts => [{ question: 0, round: 1, ...before, ...parts }];
   const cases = [
-    [null, ASKED, before, 1],
+    [[], ASKED, before, 1],
     [known(), ASKED, before, 0],
     [known({ value: 1 }), ASKED, before, 1],
     [known({ sure: 0 }), ASKED, before, 1],
-    [known({ number: 2 }), ASKED, before, 1],
-    [null, ASKED, undefined, 0],
-    [null, { ...ASKED, round: { number: 1, isOpen: false } }, before, 0],
-    [null, { ...ASKED, round: null }, before, 0],
+    [known({ question: 2 }), ASKED, before, 1],
+    [[], ASKED, undefined, 0],
+    [[], { ...ASKED, round: { question: 0, number: 1, isOpen: false } }, before, 0],
+    [[], { ...ASKED, round: null }, before, 0],
   ];
   for (const [received, now, mine, count] of cases) {
     sent.length = 0;

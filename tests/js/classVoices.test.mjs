@@ -330,7 +330,7 @@ test("drafts are of their question, outlive a reload, and are the latest twenty"
 test("how sure one is is sent with the answer that it is of, and comes back after a reload", async t => {
   mockTimeouts(t);
   const sent = [],
-    now = { number: 3, at: "a", kind: "lesson", question: null, round: { number: 1, isOpen: true } },
+    now = { number: 3, at: "a", kind: "lesson", question: null, round: { question: 0, number: 1, isOpen: true } },
     answers = makeAnswers(
       message => {
         sent.push(message);
@@ -355,7 +355,7 @@ test("how sure one is is sent with the answer that it is of, and comes back afte
   );
   answers.give(now, 1);
   assert.equal(answers.sureAt(now), 0, "of another answer that wasn't said");
-  answers.recall({ number: 4, round: 1, value: "words", sure: 2 });
-  const later = { ...now, number: 4 };
+  answers.recall([{ question: 1, round: 1, value: "words", sure: 2 }]);
+  const later = { ...now, number: 4, round: { question: 1, number: 1 } };
   assert.deepEqual([answers.at(later), answers.sureAt(later)], ["words", 2]);
 });

@@ -10,13 +10,19 @@ import { forbidden, mockTimeouts, storeOf, turns } from "./helpers.mjs";
 
 // One's own answers in a class: sent until they arrive, one a second, and of several the last.
 
-const NOW = { number: 3, at: "lesson=a&moment=1", kind: "lesson", question: null, round: { number: 1, isOpen: true } };
+const NOW = {
+  number: 3,
+  at: "lesson=a&moment=1",
+  kind: "lesson",
+  question: null,
+  round: { question: 0, number: 1, isOpen: true },
+};
 
 function made(t, replies) {
   mockTimeouts(t);
   const sent = [],
-    post = ({ value, number, round }) => {
-      sent.push([number, round, value]);
+    post = ({ value, question, round }) => {
+      sent.push([question, round, value]);
       return Promise.resolve(replies.shift() ?? { isDone: true, status: 200, message: "" });
     };
   return { sent, answers: makeAnswers(post, () => {}) };
@@ -29,7 +35,7 @@ test("of several answers in a second the last counts", async t => {
   await turns();
   t.mock.timers.tick(1100);
   await turns();
-  assert.equal(sent.join(" "), "3,1,1 3,1,5");
+  assert.equal(sent.join(" "), "0,1,1 0,1,5");
   t.mock.timers.tick(1100);
   await turns();
   assert.equal(sent.length, 2);
@@ -46,43 +52,51 @@ test("an answer is sent again where a process is lost, and not where it is refus
   }
   assert.equal(sent.length, 2);
   assert.equal(answers.failureAt(NOW), "No more answers are taken.");
-  assert.equal(answers.failureAt({ ...NOW, number: 4 }), "", "which is of that question alone");
+  assert.equal(answers.at(NOW), null, "an answer that doesn't count isn't shown");
+  assert.equal(answers.failureAt({ ...NOW, round: { question: 1, number: 1 } }), "", "which is of that question alone");
 });
 
 test("an answer is of its question and its round", t => {
   const { answers } = made(t, []);
-  answers.recall({ number: 3, round: 1, value: 0 });
+  answers.recall([{ question: 0, round: 1, value: 0 }]);
   assert.equal(answers.at(NOW), 0);
-  assert.equal(answers.at({ ...NOW, round: { number: 2 } }), null);
+  assert.equal(answers.at({ ...NOW, round: { question: 0, number: 2 } }), null);
   assert.equal(answers.at({ ...NOW, round: null }), null);
 });
 
 test("where the class comes back to a question, one's answer is there still", t => {
   const { answers } = made(t, []),
-    question = { kind: "word", cell: "scores[0,1,1]" };
+    other = { ...NOW, number: 4, round: { question: 1, number: 1 } };
   answers.give(NOW, 2);
-  assert.equal(answers.at({ ...NOW, number: 5 }), 2);
-  const others = [{ at: "lesson=a&moment=2" }, { question }, { round: { number: 2 } }, { kind: "talk", number: 4 }];
-  for (const other of others) assert.equal(answers.at({ ...NOW, number: 5, ...other }), null);
+  for (const kind of ["lesson", "talk"]) {
+    assert.equal(answers.at({ ...other, kind }), null);
+    assert.equal(answers.at({ ...NOW, kind, number: 5 }), 2);
+  }
+  answers.recall([0, 1].map(question => ({ question, round: 1, value: 3 + question }))); // after a reload
+  assert.deepEqual([answers.at(other), answers.at({ ...NOW, number: 7 })], [4, 2], "what is being sent is newer");
 });
 
 test("who comes back sees the answer that counts: their newest one, and once it was sent, what the server has", async t => {
   const { answers } = made(t, [{ isDone: false, status: 0, message: "No network." }]);
-  answers.recall({ number: 3, round: 1, value: 0 });
+  answers.recall([{ question: 0, round: 1, value: 0 }]);
   answers.give(NOW, 2);
   assert.equal(answers.at(NOW), 2);
-  answers.recall({ number: 3, round: 1, value: 0 }); // the line is back before the answer was sent
+  answers.recall([{ question: 0, round: 1, value: 0 }]); // the line is back before the answer was sent
   assert.equal(answers.at(NOW), 2);
-  answers.recall(null);
+  answers.recall([]);
   assert.equal(answers.at(NOW), 2);
-  answers.recall({ number: 4, round: 1, value: 5 });
-  assert.equal(answers.at({ ...NOW, number: 4 }), 5, "of another question it is what was said there");
+  answers.recall([{ question: 1, round: 1, value: 5 }]);
+  assert.equal(
+    answers.at({ ...NOW, round: { question: 1, number: 1 } }),
+    5,
+    "of another question it is what was said there",
+  );
   for (let n = 0; n < 3; n += 1) {
     await turns();
     t.mock.timers.tick(1100);
   }
   await turns();
-  answers.recall({ number: 3, round: 1, value: 1 });
+  answers.recall([{ question: 0, round: 1, value: 1 }]);
   assert.equal(answers.at(NOW), 1);
 });
 
@@ -133,7 +147,7 @@ function browser(t, statuses, isAround = () => false) {
     const status = statuses.shift() ?? 200,
       headers = { "Content-Type": "application/json" };
     return status
-      ? Promise.resolve(new Response(JSON.stringify({ now: NOW, own: { answer: null } }), { status, headers }))
+      ? Promise.resolve(new Response(JSON.stringify({ now: NOW, own: { answers: [] } }), { status, headers }))
       : Promise.reject(new TypeError("no network"));
   };
   const told = Object.fromEntries(["now", "own", "lost", "gone"].map(name => [name, () => heard.push(name)]));

@@ -36,7 +36,7 @@ def now(**parts):
     """A class at the first place where it was led, as a phone is told."""
     return {
         **{"number": 1, "at": "lesson=who-is-it&moment=1", "shows": 1, "kind": "lesson", "question": None},
-        **{"isOwn": False, "isShown": False, "round": {"number": 1, "isOpen": True}},
+        **{"isOwn": False, "isShown": False, "round": {"question": 0, "number": 1, "isOpen": True}},
         **{"hasEnded": False, "waits": False, "isApart": False},
         **{"talkSeconds": 0, "wonders": None},
     } | parts
@@ -116,7 +116,7 @@ def test_phone_hides_the_answer_until_shown(page, name, is_opened):
     question = sent["question"]
     right = question and (question["right"] if question["kind"] == "fill" else question["right"][0])
     state = now(kind="question" if sent["workedSolution"] else "lesson", round=None)
-    rounds = [question and {"number": 1, "isOpen": is_open} for is_open in (True, True, False)]
+    rounds = [question and {"question": 0, "number": 1, "isOpen": is_open} for is_open in (True, True, False)]
     states = [
         state | {"round": each, "answer": answer, "isShown": is_shown}
         for each, answer, is_shown in zip(rounds * 2, [None, right, right] * 2, [False] * 3 + [True] * 3, strict=True)
@@ -204,11 +204,11 @@ def test_word_click_answers_while_open(page):
     word = page.locator(".lesson-picture .names").get_by_role("button", name="street")
     word.click()
     expect(page.locator(".class-own")).to_contain_text("street is your answer.")
-    follows(page, round={"number": 1, "isOpen": False})
+    follows(page, round={"question": 0, "number": 1, "isOpen": False})
     page.locator(".lesson-picture .names").get_by_role("button", name="animal").click()
     expect(page.locator(".class-own")).to_have_text("street is your answer.")
     posted = page.evaluate("posted")
-    assert posted[0] == {"do": "answer", "number": 1, "round": 1, "seat": "mine", "value": 6, "sure": 0}
+    assert posted[0] == {"do": "answer", "question": 0, "round": 1, "seat": "mine", "value": 6, "sure": 0}
     assert [each["do"] for each in posted] == ["answer", "around"]
 
 
@@ -294,14 +294,16 @@ def test_speaker_buttons_close_open_and_repeat(page):
     page.evaluate("now => desk(now)", now(audience=audience()))
     expect(bar.locator(".class-count")).to_have_text("5 here · 2 look around · 4 answered")
     bar.get_by_role("button", name="Close answers").click()
-    page.evaluate("now => tell(now)", now(audience=audience(), round={"number": 1, "isOpen": False}))
+    page.evaluate("now => tell(now)", now(audience=audience(), round={"question": 0, "number": 1, "isOpen": False}))
     bar.get_by_role("button", name="Open answers").click()
     bar.get_by_role("button", name="Ask again").click()
-    page.evaluate("now => tell(now)", now(audience=audience(), round={"number": 2, "isOpen": True}))
+    page.evaluate("now => tell(now)", now(audience=audience(), round={"question": 0, "number": 2, "isOpen": True}))
     expect(bar.get_by_role("button", name="Ask again")).to_have_count(0)
     bar.get_by_role("button", name="Close answers").click()
     assert page.evaluate("done") == ["close", "open", "again", "close"]
-    page.evaluate("now => tell(now)", now(audience=audience(), round={"number": 2, "isOpen": False}, isShown=True))
+    page.evaluate(
+        "now => tell(now)", now(audience=audience(), round={"question": 0, "number": 2, "isOpen": False}, isShown=True)
+    )
     expect(bar.get_by_role("button", name="Close answers").or_(bar.get_by_role("button", name="Open"))).to_have_count(0)
 
 

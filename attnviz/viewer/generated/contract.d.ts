@@ -84,7 +84,7 @@ export interface ClassNow {
 
 /** What a seat has said, after a reload. */
 export interface OwnNow {
-  answer: OwnAnswer | null;
+  answers: Array<OwnAnswer>;
   wondered: string;
   votes: Array<number>;
 }
@@ -421,13 +421,14 @@ export interface CellQuestion {
 
 /** A round of answers to the current question. */
 export interface Round {
+  question: number;
   number: number;
   isOpen: boolean;
 }
 
-/** A seat's answer in a round at a place. */
+/** A seat's answer in a round of a question. */
 export interface OwnAnswer {
-  number: number;
+  question: number;
   round: number;
   value: number | string;
   sure: number;

@@ -16,51 +16,63 @@ const ANSWER_MS = 1100; // at least, between two answers sent
 
 // The answers of this phone. post(message) sends one; changed() is called after every change. `now` is ClassNow of generated/contract.d.ts.
 export function makeAnswers(post, changed) {
-  const byQuestion = new Map();
-  let recalled = /** @type {any} */ (null), // {number, round, value, sure}: the answer that the server has from before a reload
-    last = /** @type {any} */ (null), // {number, round} of the latest answer
-    pending = /** @type {any} */ (null), // {value, sure}, still to be sent
-    confirmed = /** @type {any} */ (null), // the answer that the server has, as it said last
+  const byQuestion = new Map(), // {value, sure}: what this phone says
+    confirmed = new Map(); // what of it the server has
+  let last = "", // the question of the latest answer
+    pending = /** @type {any} */ (null), // {question, round, value, sure}, still to be sent
     isOver = false,
     failure = "";
   // Without a room the answer waits, as the room may be reopened.
   const isAwaited = status => isTemporary(status) || isGone(status);
-  const isOf = (answer, { number, round }) => answer?.number === number && answer.round === round?.number;
-  const answerAt = now => (isOf(recalled, now) ? recalled : byQuestion.get(nameOf(now)));
+  // Only an answer that counts is shown.
+  function refuse({ question, round }, message) {
+    const name = nameOfRound(question, round),
+      there = confirmed.get(name);
+    failure = message;
+    if (there) byQuestion.set(name, there);
+    else byQuestion.delete(name);
+  }
+  const answerAt = ({ round }) => (round ? byQuestion.get(nameOfRound(round.question, round.number)) : undefined);
   return {
     // The answer to the current question, or null; how sure it is, 1 to 3, or 0 if that wasn't said; and why it was refused, or empty.
     at: now => answerAt(now)?.value ?? null,
     sureAt: now => answerAt(now)?.sure ?? 0,
-    failureAt: now => (isOf(last, now) ? failure : ""),
-    // Takes the answer that the server has, unless a newer one is still being sent.
+    failureAt: ({ round }) => (round && last === nameOfRound(round.question, round.number) ? failure : ""),
+    // Takes the answers that the server has, unless a newer one is still being sent.
     recall(received) {
-      confirmed = received;
-      const isOlder = pending !== null && received?.number === last.number && received.round === last.round;
-      if (received && !isOlder) recalled = received;
+      confirmed.clear();
+      for (const name of [...byQuestion.keys()]) if (pending === null || name !== last) byQuestion.delete(name);
+      for (const { question, round, value, sure } of received) {
+        const name = nameOfRound(question, round);
+        confirmed.set(name, { value, sure });
+        if (pending === null || name !== last) byQuestion.set(name, { value, sure });
+      }
     },
     // Sends the answer again that a reopened room lacks: what the server took in its last moment, or what it has of an earlier one.
     resend(now, before) {
-      const isThere = isOf(confirmed, now) && confirmed.value === before?.value && confirmed.sure === before.sure;
-      if (before && !isThere && pending === null && now.round?.isOpen) this.give(now, before.value, before.sure);
+      if (!before || pending !== null || !now.round?.isOpen) return;
+      const there = confirmed.get(nameOfRound(now.round.question, now.round.number));
+      if (there?.value !== before.value || there.sure !== before.sure) this.give(now, before.value, before.sure);
     },
     // What this phone has answered, {value, sure}; undefined if it hasn't.
     answerAt,
     end() {
       isOver = true;
     },
-    async give(now, value, sure = 0) {
-      byQuestion.set(nameOf(now), { value, sure });
-      recalled = null;
-      last = { number: now.number, round: now.round?.number ?? 1 };
+    async give({ round: { question, number: round } }, value, sure = 0) {
+      last = nameOfRound(question, round);
+      byQuestion.set(last, { value, sure });
+      failure = "";
       changed();
       const isSending = pending !== null;
-      pending = { value, sure };
+      pending = { question, round, value, sure };
       if (isSending) return;
-      for (let sent = null; pending !== sent && !isOver; ) {
+      for (let sent = /** @type {any} */ (null); pending !== sent && !isOver; ) {
         sent = pending;
-        const { isDone, status, message } = await post({ do: "answer", ...last, ...sent });
-        failure = isDone || isAwaited(status) ? "" : message;
-        if (isAwaited(status)) sent = null;
+        const { isDone, status, message } = await post({ do: "answer", ...sent });
+        if (isDone) confirmed.set(nameOfRound(sent.question, sent.round), { value: sent.value, sure: sent.sure });
+        else if (isAwaited(status)) sent = null;
+        else if (pending === sent) refuse(sent, message);
         await pause(ANSWER_MS);
       }
       pending = null;
@@ -69,9 +81,10 @@ export function makeAnswers(post, changed) {
   };
 }
 
-// Identifies a question, to which the class may return. Two moments of a talk may have the same scene.
-const nameOf = ({ number, at, kind, question, round }) =>
-  JSON.stringify([kind === "talk" ? number : at, question, round?.number]);
+const nameOfRound = (question, round) => `${question} ${round}`;
+
+// Identifies a question in a room that may have lost the last of them.
+const nameOf = ({ at, question, round }) => JSON.stringify([at, question, round?.question, round?.number]);
 
 // `reason` is shown above the form; go(typed) is called with the code.
 function drawJoinForm(code, reason, go) {
@@ -157,7 +170,7 @@ export function mountClass(root, code, host) {
     stop = host.line.listen({ code, seat }, () => isAround, {
       now: receive,
       own(received) {
-        answers.recall(received.answer); // the answer from before a reload
+        answers.recall(received.answers); // from before a reload
         wonder?.recall(received);
         draw();
       },
