@@ -45,6 +45,7 @@ class Question:
     sure: list[dict[str, int]] = field(default_factory=lambda: [{}])  # how sure those are that said so
     ids: dict[str, int] = field(default_factory=dict)  # of the last round's texts, by seat
     is_open: bool = True  # whether answers are accepted
+    closed_by_showing: bool = False  # whether they are no more since the class's answers were shown
 
     def takes(self, value: Value) -> bool:
         """Whether an answer is valid for this question."""
@@ -83,7 +84,7 @@ class Question:
         self.rounds.append({})
         self.sure.append({})
         self.ids = {}
-        self.is_open = True
+        self.is_open, self.closed_by_showing = True, False
 
 
 @dataclass
@@ -198,6 +199,8 @@ class Room:
         is_again, is_wait = isinstance(command, commands.Again), isinstance(command, commands.Wait)
         if self.is_shown and (is_again or (command.seconds > 0 if is_wait else command.is_open)):
             return "The answer is shown already."
+        if self.shows_class and isinstance(command, commands.Open) and command.is_open:
+            return "The answers of the class are shown already: hide them first."
         return "It was asked twice already." if is_again and len(self.question.rounds) > 1 else ""
 
     def _refusal_of_answer(self, command: commands.Answer) -> str:
@@ -243,12 +246,12 @@ class Room:
                 self.pressed += 1
                 self.presses = (*self.presses, what)[-LATEST_PRESSES:]
             case commands.Open(is_open=is_open):
-                self.question.is_open = is_open
+                self.question.is_open, self.question.closed_by_showing = is_open, False
             case commands.Again():
                 self.question.ask_again()
                 self.talks_until = 0.0
             case commands.Wait(seconds=seconds):
-                self.question.is_open = False
+                self.question.is_open = self.question.closed_by_showing = False
                 self.talks_until = command.time + seconds if seconds else 0.0
             case commands.Answer():
                 self._answer(command)
@@ -332,5 +335,16 @@ class Room:
             self.talk.setdefault(place.moment)
         if place.takes:
             self.questions.setdefault(place, Question(place, len(self.questions)))
-        if self.is_shown and self.question:
-            self.question.is_open, self.talks_until = False, 0.0
+        if self.question:
+            self._close(self.question)
+
+    def _close(self, question: Question) -> None:
+        """What is shown isn't changed any more: take no answers while it is, nor once the right one was."""
+        if self.is_shown:
+            question.is_open, question.closed_by_showing = False, False
+        elif self.shows_class and question.is_open:
+            question.is_open, question.closed_by_showing = False, True
+        elif not self.shows_class and question.closed_by_showing:
+            question.is_open, question.closed_by_showing = True, False
+        if self.is_shown or self.shows_class:
+            self.talks_until = 0.0

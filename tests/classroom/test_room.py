@@ -55,7 +55,7 @@ class Class(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
         self.room, self.log, self.now = Room.made(MAKE), [to_json(MAKE)], ANSWER_SECONDS  # as any clock is past it
-        self.place, self.n_moves, self.shown = None, 0, False
+        self.place, self.n_moves, self.shown, self.shows_class = None, 0, False, False
         self.said, self.sure, self.rounds, self.open, self.last = {}, {}, {}, {}, {}
         self.takes_questions, self.until, self.shown_texts = False, -math.inf, set()
         self.asked = {}  # of each listener: what, when, and who wants an answer
@@ -95,20 +95,21 @@ class Class(RuleBasedStateMachine):
     def wait(self, seconds):
         self.now += seconds
 
-    @rule(place=st.sampled_from(PLACES), is_shown=st.booleans())
-    def move(self, place, is_shown):
-        assert self.do(commands.Move, place=place, is_shown=is_shown)
-        if place != self.place or is_shown:
+    @rule(place=st.sampled_from(PLACES), is_shown=st.booleans(), shows_class=st.booleans())
+    def move(self, place, is_shown, shows_class=False):
+        assert self.do(commands.Move, place=place, is_shown=is_shown, shows_class=shows_class)
+        if place != self.place or (place.takes and (is_shown or shows_class)):
             self.until = -math.inf
         self.n_moves += place != self.place
-        self.place, self.shown = place, is_shown
+        self.place, self.shown, self.shows_class = place, is_shown, shows_class
         if place.takes:
             self.rounds.setdefault(place, 1)
-            self.open[place] = self.open.get(place, True) and not is_shown
+            was = self.open.get(place, True)  # "hidden" if it is closed as long as the class's answers are shown
+            self.open[place] = bool(was) and not is_shown and (True if not shows_class else "hidden")
 
     @rule(is_open=st.booleans())
     def open_or_close(self, is_open):
-        may = self.asks() and not (self.shown and is_open)
+        may = self.asks() and not ((self.shown or self.shows_class) and is_open)
         assert self.do(commands.Open, is_open=is_open) == may
         if may:
             self.open[self.place] = is_open
@@ -188,7 +189,7 @@ class Class(RuleBasedStateMachine):
         is_early = self.now - self.last.get(seat, -math.inf) < ANSWER_SECONDS
         here, asked["sure"] = self.here(seat), sure
         is_same = self.asks() and (self.said.get(here), self.sure.get(here, 0)) == (value, sure)
-        may = self.asks() and self.open[self.place] and self.fits(value) and (is_same or not is_early)
+        may = self.asks() and self.open[self.place] is True and self.fits(value) and (is_same or not is_early)
         done = self.do(commands.Answer, seat=seat, value=value, **asked)
         assert done == may
         if done:

@@ -206,7 +206,7 @@ def test_word_click_answers_while_open(page):
     expect(page.locator(".class-own")).to_contain_text("street is your answer.")
     follows(page, round={"question": 0, "number": 1, "isOpen": False})
     page.locator(".lesson-picture .names").get_by_role("button", name="animal").click()
-    expect(page.locator(".class-own")).to_have_text("street is your answer.")
+    expect(page.locator(".class-own")).to_have_text("street is your answer. It can’t be changed any more.")
     posted = page.evaluate("posted")
     assert posted[0] == {"do": "answer", "question": 0, "round": 1, "seat": "mine", "value": 6, "sure": 0}
     assert [each["do"] for each in posted] == ["answer", "around"]

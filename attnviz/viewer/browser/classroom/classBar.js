@@ -157,7 +157,7 @@ export function makeClassBar(speaker, site, host) {
       text = place?.showsClass ? "Hide answers" : "Show answers"; // before, the way on does
     return [
       ...(isAsked && place.isShown ? [button(text, () => showClass(!place.showsClass))] : []),
-      ...(isAsked ? roundButtons(speaker, now) : []),
+      ...(isAsked ? roundButtons(speaker, now, place.showsClass) : []),
       ...textButtons(...boardTexts(), showTexts),
       ...(place?.selected?.() ? [asking.button] : []),
     ];

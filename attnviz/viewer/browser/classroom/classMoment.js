@@ -2,7 +2,7 @@
 import { afterFrame, button, h, redraw, write } from "../dom/element.js";
 import { OWN_PICTURES } from "../lesson/ownPictures.js";
 import { drawMoment } from "../lesson/momentText.js";
-import { answerRun, candidateAt, drawWorking, hasRight, makeQuestion, verdictOn } from "../lesson/question.js";
+import { answerRun, candidateAt, drawWorking, makeQuestion, verdictOn } from "../lesson/question.js";
 import { drawSentence, plainText } from "../lesson/sentence.js";
 import { drawGiven } from "../lesson/given.js";
 import { makeGlance } from "./glance.js";
@@ -148,7 +148,7 @@ function ownAnswerRuns({ question, after }, answered, isOpen, isShown) {
   if (isShown) return verdictOn(question, answered, after).sentences;
   if (question.kind === "gaps") return []; // a class isn't asked
   if (answered === null) return [[["", isOpen ? "Answers are anonymous." : "No more answers are taken."]]];
-  const until = hasRight(question) ? "until it is shown" : "as long as answers are taken",
-    rest = isOpen ? ` is your answer. You can change it ${until}.` : " is your answer.";
+  const change = isOpen ? "You can change it until the answers are shown." : "It can’t be changed any more.",
+    rest = ` is your answer. ${change}`;
   return [[answerRun(question, answered), ["", rest]]];
 }

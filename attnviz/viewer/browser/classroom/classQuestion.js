@@ -45,11 +45,14 @@ const REMOTE = new Map([
 ]);
 const NOT_COME = "The question has not come. It is asked for again in a moment.";
 
-export function roundButtons(speaker, { round, isShown }) {
+export function roundButtons(speaker, { round, isShown }, showsClass) {
   if (!round || isShown) return [];
   const opening = button(round.isOpen ? "Close answers" : "Open answers", () => speaker.openAnswers(!round.isOpen));
   const talking = neighbourButtons(speaker.now, speaker.command);
-  return round.number === 1 ? [opening, ...talking, button("Ask again", () => speaker.again())] : [opening];
+  return [
+    !showsClass && opening, // what is shown can't be changed
+    ...(round.number === 1 ? [...talking, button("Ask again", () => speaker.again())] : []),
+  ].filter(Boolean);
 }
 
 // Asks about the selected number; the dialog with the question also opens and closes as the speaker's other device asks and goes on.
@@ -183,7 +186,7 @@ export function makeClassQuestion(speaker, home, back) {
     redraw(buttons, [
       !(isShown || showsClass) && button("Show answers", () => press("next"), "check"),
       !isShown && button("Reveal", () => press("reveal"), showsClass ? "check" : ""),
-      ...roundButtons(speaker, { round, isShown }),
+      ...roundButtons(speaker, { round, isShown }, showsClass),
       button("Back to the pass", () => dialog.close(), isShown ? "check" : ""),
     ]);
   }
