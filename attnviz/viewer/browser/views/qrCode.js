@@ -6,7 +6,7 @@ import { isOfThisMachine, spelledOut } from "../dom/link.js";
 
 export const MOST_BYTES = 300; // bytes: a code of more has modules too small for a phone at the back
 const ONLY_HERE =
-  "This address only works on this computer. To let others join, restart with `attnviz --address 0.0.0.0` and open the address it prints.";
+  "This address only works on this computer. To let others join, restart with “attnviz --address 0.0.0.0” and open the address it prints.";
 const QUIET = 4; // modules that are white around a code, by the standard
 
 // The address that a code holds, in ASCII, and the notice on it; no address where even the shortest is too long.
