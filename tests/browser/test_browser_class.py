@@ -204,6 +204,7 @@ def test_class_survives_reload_until_ended(lesson_class, comes):
     expect(speaker.locator(".class-count")).to_contain_text("2 here")
     speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="End the class").click()
+    speaker.get_by_role("button", name="End it").click()
     for phone in (first, second):
         expect(phone.locator(".class-end")).to_be_visible()
     expect(comes("late", code).locator(".class-form")).to_contain_text("no room with this code")

@@ -123,5 +123,6 @@ def test_class_is_reopened_after_a_reload_and_not_by_somebody_else(app, lecture)
     expect(speaker.locator(".class-count")).to_have_text("1 here · 1 answered")
     speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     speaker.get_by_role("button", name="End the class").click()
+    speaker.get_by_role("button", name="End it").click()
     expect(second.locator(".class-end")).to_be_visible()
     assert stored(speaker) == []

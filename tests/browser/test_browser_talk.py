@@ -285,6 +285,7 @@ def test_drawer_reports_limits_and_errors(visit):
     count(page, "1 of 60")
     page.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
     page.get_by_role("button", name="End the class").click()
+    page.get_by_role("button", name="End it").click()
     expect(page.locator(".class-bar")).to_be_hidden()
     link = page.evaluate(f"async talk => {{ {PACKED} }}", {"title": 1})
     page.goto(f"{page.evaluate('location.origin')}/?lesson=talk{link}")

@@ -21,7 +21,8 @@ const drawTyped = (typed, code) => [typed.slice(0, -code.length), h("strong", {}
 
 // A dialog that a click, Escape or a presenter remote closes.
 function makeClassCode(site) {
-  const box = h("dialog", { class: "qr-code class-code asks", "aria-label": "The code of the class" });
+  const box = h("dialog", { class: "qr-code class-code asks", "aria-label": "The code of the class" }),
+    come = h("p", { class: "class-come" });
   box.onclick = () => box.close();
   box.onkeydown = event => {
     if (!CLOSING.has(event.key)) return;
@@ -36,11 +37,13 @@ function makeClassCode(site) {
       redraw(box, [
         address && drawCode(address),
         h("p", { class: "typed-code" }, drawTyped(typed, room.code)),
+        come,
         ...["Scan it, or type the address. Answers are anonymous.", ...notices].map(text => h("p", {}, text)),
         button("Close", () => {}),
       ]);
       box.showModal();
     },
+    update: ({ audience: { here } }) => write(come, here === 1 ? "1 is here" : `${here} are here`),
   };
 }
 
@@ -69,6 +72,23 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
     const text = await speaker.counts(by);
     if (typeof text === "string") saveFile(text, name, "text/csv");
   };
+  // Nobody has the counts after the end, so it asks once.
+  const endBox = h("div", { class: "class-end-box", role: "group", "aria-label": "End the class?", hidden: true }),
+    asksEnd = is => {
+      [end.hidden, endBox.hidden] = [is, !is];
+      (is ? endBox.lastElementChild : end).focus();
+    },
+    end = button("End the class", () => asksEnd(true)),
+    saveFirst = save("answer", "attnviz_class.csv");
+  endBox.append(
+    h("p", {}, "After the end nobody has the answers any more."),
+    button("End it", closing(speaker.end)),
+    button("Save the counts first", saveFirst),
+    button("Go on", () => asksEnd(false)),
+  );
+  panel.addEventListener("beforetoggle", () => {
+    [end.hidden, endBox.hidden] = [false, true];
+  });
   panel.append(
     button("QR code", closing(showCode)),
     speaking,
@@ -77,9 +97,10 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
     button("Forget devices", forgetDevices),
     handOverLine,
     written.element,
-    button("Save the counts", save("answer", "attnviz_class.csv")),
+    button("Save the counts", saveFirst),
     button("Save a row for each phone", save("seat", "attnviz_class_rows.csv")),
-    button("End the class", closing(speaker.end)),
+    end,
+    endBox,
     h("h3", {}, "Not understood"),
     pointed,
   );
@@ -191,8 +212,9 @@ export function makeClassBar(speaker, site, host) {
     const { typed } = joinAddresses(site, room);
     redraw(joinButton, drawTyped(typed, room.code));
     joinButton.setAttribute("aria-label", `The class is at ${typed}. Show its QR code.`);
-    write(count, now ? countText(now) : "");
+    redraw(count, now ? countText(now) : []);
     if (!now) return;
+    code.update(now);
     drawBoard(now);
     drawButtons(buttons, [...questionButtons(now), menu.button]);
     menu.update(place);
@@ -318,5 +340,7 @@ function drawButtons(box, buttons) {
   if (texts(box.children) !== texts(buttons)) redraw(box, buttons);
 }
 
-const countText = ({ audience: { here, around, answered }, round }) =>
-  `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`;
+const countText = ({ audience: { here, around, answered }, round }) => [
+  round?.number === 2 && h("strong", {}, "Second vote · "),
+  `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`,
+];

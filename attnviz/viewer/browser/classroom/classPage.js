@@ -110,6 +110,7 @@ const NOT_THERE =
 const OWN = "The speaker shows numbers of their own, which no address holds: nobody can follow there.";
 const BEGINS =
   "You are in. The class begins in a moment. Answers are anonymous. The speaker may save them as a table with a row for each phone, numbered at random.";
+const SECOND = "Second vote: say again what you think now.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
 
 // `code` is that of the room. host:
@@ -429,11 +430,12 @@ function stateText({ hasEnded, audience }, { isLost, isAround, speaker }) {
   return isAround ? "you look around" : "● following";
 }
 
-function sentenceOn({ hasEnded, waits, isApart, isOwn, at }, speaker, failure) {
+function sentenceOn({ hasEnded, waits, isApart, isOwn, at, round, isShown }, speaker, failure) {
   if (hasEnded) return "";
   if (speaker) return speaker.message || "These buttons press those of the page that is presented.";
   if (waits) return WAITS;
   if (isApart) return APART;
   if (isOwn) return OWN;
-  return failure || (at ? "" : BEGINS);
+  if (failure || !at) return failure || BEGINS;
+  return round?.number === 2 && round.isOpen && !isShown ? SECOND : "";
 }

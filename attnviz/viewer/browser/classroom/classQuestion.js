@@ -180,7 +180,7 @@ export function makeClassQuestion(speaker, home, back) {
     const isAgain = rounds > 0 && round?.number > rounds;
     rounds = round?.number ?? 0;
     if (isAgain && showsClass) return show(false, isShown);
-    write(count, `${audience.here} here · ${audience.answered} answered`);
+    write(count, `${rounds === 2 ? "Second vote · " : ""}${audience.here} here · ${audience.answered} answered`);
     board.update(question, showsClass ? audience.counts : null, isShown, "", showsClass ? audience : NOTHING_MORE);
     redraw(truth, isShown ? verdictOn(question, null).sentences.map(runs => h("p", {}, plainText(runs))) : []);
     redraw(buttons, [
