@@ -19,6 +19,7 @@ IN_FITTED = {  # selectors whose text is a part of one that is fitted, so that i
     *(".sheet td s", ".sheet td.range", ".thread .little", ".thread .said", ".thread.large .said", ".learns .share"),
     *(".viewer .own-picture.slide h2", ".viewer .own-picture.headline-alone h2"),
     *(".course text", ".viewer .collecting button", ".collecting .ways", ".collecting .note", ".viewer code"),
+    *(".viewer .own-picture.slide h2", ".viewer .own-picture.headline-alone h2"),
     *(".own-picture:not(.presented) .share-bars", ".viewer .thread .two-rows .of-a .words .mark"),
 }
 
