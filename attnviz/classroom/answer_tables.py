@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from attnviz.classroom.commands import Value
 from attnviz.classroom.questions import question_at
 from attnviz.classroom.room import Question, Room
-from attnviz.contract.lesson import Choose, Fill, NumberLink, Pick, Write
+from attnviz.contract.lesson import Choose, Fill, Pick, Write
+from attnviz.lessons.given import text_of_runs
 
 _COLUMNS = ("question", "round", "answer", "answer (%)", "count", "sure", "right")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
@@ -63,7 +64,7 @@ def is_right(question: Pick | Choose | Fill | Write, value: Value) -> bool | Non
 
 
 def _prompt(question: Pick | Choose | Fill | Write) -> str:
-    return _inert("".join(text.text if isinstance(text, NumberLink) else text for _, text in question.prompt))
+    return _inert(text_of_runs(question.prompt))
 
 
 def _label(question: Pick | Choose | Fill | Write, value: Value) -> str | Value:

@@ -25,8 +25,6 @@ from attnviz.scene.with_pass import selected
 
 LEAST = 0.01  # the smallest attention weight that an arc is drawn of
 _ALONE = {"story", "verdict"}  # styles of runs that need the viewer
-
-
 _NULL = msgspec.Raw(b"null")
 
 

@@ -91,17 +91,8 @@ Followers = Answer | Point | Wonder | Vote
 AnyRequest = Make | Join | Followers | Around | Speakers
 
 
-def read(body: bytes) -> AnyRequest:
+def read(body: bytes, type: Any = AnyRequest) -> Any:
     """Parse a request body; raises RoomError for a request that our pages never send."""
-    return _decoded(body, AnyRequest)
-
-
-def read_reopen(body: bytes) -> Reopen:
-    """Parse the body of a request to reopen a room."""
-    return _decoded(body, Reopen)
-
-
-def _decoded(body: bytes, type: Any) -> Any:
     try:
         return msgspec.json.decode(body, type=type)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -122,10 +122,8 @@ class Room:
     @classmethod
     def made(cls, command: Make) -> Room:
         """The room that a command opens."""
-        seats = {command.seat: 0.0}
-        room = cls(command.code, command.link, (command.key,), (command.seat,), command.time, seats)
-        room.is_again = command.is_again
-        return room
+        keys, speakers, seats = (command.key,), (command.seat,), {command.seat: 0.0}
+        return cls(command.code, command.link, keys, speakers, command.time, seats, is_again=command.is_again)
 
     @property
     def question(self) -> Question | None:

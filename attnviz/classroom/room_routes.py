@@ -152,7 +152,7 @@ async def _reopen(request: Request) -> Response:
     code, key = code_in(request.query_params.get("room", "")) or "", request.headers.get(_KEY, "")
     count_room(request)
     try:
-        message = requests.read_reopen(await read_body(request, requests.MAX_LOG_BYTES))
+        message = requests.read(await read_body(request, requests.MAX_LOG_BYTES), requests.Reopen)
     except TooLargeError:
         raise RoomError(_LARGE_LOG, 413) from None
     live = await reopened(ROOMS, code, key, message, network(request), partial(_LANE.in_one_piece, (code, "")))

@@ -31,8 +31,6 @@ FOR_ALL = (Move, Open, Again, End, Wait, AllowQuestions, ShowTexts)
 MAX_TEXTS = 300  # texts of a kind that the speaker is sent, the newest or those with most votes
 MAX_SHOWN = 30  # questions that followers are sent
 MAX_IMAGES = 2  # of a room's slides, so that one step back needs no image again
-
-
 HOME_SECONDS = 15 * 60  # how long the talk of a class can be taken home after its end
 MAX_HOMES = 50  # such talks, the latest
 
