@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 from urllib.parse import parse_qsl, urlencode
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta, field
 
 from attnviz.analysis.sweep import N_PAIRS, REACHES, sweep
 from attnviz.checks.uploads import Upload
@@ -25,6 +25,7 @@ from attnviz.lessons.cell_reference import LessonError, Passes
 from attnviz.lessons.figures import MISTAKES, with_mistake
 from attnviz.lessons.given import given_rows
 from attnviz.lessons.questions import AnyQuestion
+from attnviz.lessons.questions.spec import FileStruct
 from attnviz.lessons.slots import SLOT, fill_slots
 from attnviz.scene.address import parse, query
 from attnviz.scene.document.document import document_json
@@ -37,9 +38,7 @@ Mistake = Literal[MISTAKES]
 Divisor = Literal[tuple(LABELS)]
 
 
-class PictureSource(
-    Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True, tag_field="kind"
-):
+class PictureSource(FileStruct, frozen=True, tag_field="kind"):
     """A picture as written in a lesson's file."""
 
 
@@ -89,10 +88,6 @@ class SweepPicture(PictureSource, tag="sweep", frozen=True):
 AnyPicture = MistakePicture | SweepPicture  # a picture of either kind, by its tag
 Text = Annotated[str, Meta(max_length=MAX_TEXT_CHARACTERS)]
 MAX_WORKED_LINES = 6
-
-
-class FileStruct(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A struct read from a lesson's or talk's file; unknown fields are errors."""
 
 
 class MomentSource(FileStruct, frozen=True):
@@ -145,7 +140,8 @@ class Lesson(FileStruct, frozen=True):
     why: str  # why that matters, in a sentence
     moment: tuple[LessonMoment, ...]  # its moments, in order
     ending: EndingSource  # the final question and answer
-    terms: dict[str, str] = {}  # the terms that one can explain after it, and the ids of the moments that explain them
+    # the terms that one can explain after it, and the ids of the moments that explain them
+    terms: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         ids = [each.id for each in self.moment]
@@ -227,30 +223,45 @@ def moment_data(
     fill: Callable[[str, Passes], contract.LessonRuns],
 ) -> contract.Moment:
     """A moment as the browser receives it; `fill` fills the slots of its texts."""
-    text, question = fill(made.text, passes), made.ask.question(passes) if made.ask else None
+    ask, at = made.ask, urlencode(query(passes.b.scene))
+    question = ask.question(passes) if ask else None
+    sent = without_pass(made, question, at, lambda text: fill(text, passes))
+    if ask and question:
+        sent.given, sent.covers = given_rows(ask, question, [sent.text], passes), sorted(ask.covers(passes))
+        sent.asked_cell, sent.answer_cell = ask.asked_cell(passes), ask.answer_cell(passes)
+    sent.says_words_alone = made.says_words_alone
+    sent.picture = made.picture.drawn(passes) if made.picture else None
+    sent.document = Json(document_json(passes.b, cache=PASS_CACHE))
+    return sent
+
+
+def without_pass(
+    made: MomentSource, question: contract.Question | None, at: str, fill: Callable[[str], contract.LessonRuns]
+) -> contract.Moment:
+    """The parts of a moment that don't show its pass."""
     return contract.Moment(
         id="",
         title=made.title,
         recall=None,
         why=[],
         is_optional=False,
-        worked=[fill(each, passes) for each in made.worked],
-        text=text,
-        after=fill(made.after, passes),
+        worked=[fill(each) for each in made.worked],
+        text=fill(made.text),
+        after=fill(made.after),
         question=question,
         asks_confidence=False,
-        given=given_rows(made.ask, question, [text], passes) if made.ask and question else [],
-        covers=sorted(made.ask.covers(passes)) if made.ask else [],
-        asked_cell=made.ask.asked_cell(passes) if made.ask else None,
-        answer_cell=made.ask.answer_cell(passes) if made.ask else None,
-        says_words_alone=made.says_words_alone,
-        at=urlencode(query(passes.b.scene)),
+        given=[],
+        covers=[],
+        asked_cell=None,
+        answer_cell=None,
+        says_words_alone=False,
+        at=at,
         notes=made.notes,
         ending=None,
         worked_solution=None,
-        picture=made.picture.drawn(passes) if made.picture else None,
+        picture=None,
         glance=None,
-        document=Json(document_json(passes.b, cache=PASS_CACHE)),
+        document=None,
     )
 
 

@@ -11,7 +11,8 @@ from msgspec import Meta
 from attnviz.contract import lesson as contract
 from attnviz.core import limits
 from attnviz.core.errors import TalkError
-from attnviz.lessons.lesson import FileStruct, Text
+from attnviz.lessons.lesson import Text
+from attnviz.lessons.questions.spec import FileStruct
 
 ImageName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
 Images = Annotated[dict[ImageName, str], Meta(max_length=limits.MAX_TALK_MOMENTS)]  # each as base64, by its name

@@ -22,9 +22,10 @@ from attnviz.contract.lesson import Fill, Gap, Gaps, Moment, Question
 from attnviz.core import limits
 from attnviz.core.errors import OwnArraysError, TalkError
 from attnviz.lessons.cell_reference import LessonError, Passes, find
-from attnviz.lessons.lesson import FileStruct, Lesson, MomentSource, Text, moment_data, passes_at
+from attnviz.lessons.lesson import Lesson, MomentSource, Text, moment_data, passes_at, without_pass
 from attnviz.lessons.questions.own import OwnQuestion
 from attnviz.lessons.questions.picks import Extreme
+from attnviz.lessons.questions.spec import FileStruct
 from attnviz.lessons.slide import Images, SlideSource, check_images
 from attnviz.lessons.slots import EXPRESSION_ERRORS, fill_known_slots, without_slots
 from attnviz.scene.address import parse, query
@@ -240,30 +241,10 @@ def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = _NONE, images: Ma
 
 def _moment_of_slide(made: TalkMoment, images: Mapping[str, str]) -> Moment:
     scene = parse(dict(parse_qsl(made.at, keep_blank_values=True))).scene
-    return Moment(
-        id="",
-        title=made.title,
-        recall=None,
-        why=[],
-        is_optional=False,
-        worked=[],
-        text=without_slots(made.text),
-        after=without_slots(made.after),
-        question=made.ask.question(None) if isinstance(made.ask, OwnQuestion) else None,
-        asks_confidence=False,
-        given=[],
-        covers=[],
-        asked_cell=None,
-        answer_cell=None,
-        says_words_alone=False,
-        at=urlencode(query(scene)),  # a class is somewhere, too, while it sees a slide
-        notes=made.notes,
-        ending=None,
-        worked_solution=None,
-        picture=made.slide.drawn(images) if made.slide else None,
-        glance=None,
-        document=None,
-    )
+    question = made.ask.question(None) if isinstance(made.ask, OwnQuestion) else None
+    sent = without_pass(made, question, urlencode(query(scene)), without_slots)  # a class needs its place even so
+    sent.picture = made.slide.drawn(images) if made.slide else None
+    return sent
 
 
 def _moment_of_pass(made: TalkMoment, uploads: Mapping[str, str]) -> Moment:

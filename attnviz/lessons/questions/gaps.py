@@ -9,14 +9,14 @@ from attnviz.contract.lesson import Gaps as GapsQuestion
 from attnviz.contract.lesson import GapsRow as Row
 from attnviz.lessons.cell_reference import PATTERN, LessonError, Passes, find
 from attnviz.lessons.questions.numbers import half_a_digit, nears
-from attnviz.lessons.questions.spec import FilePart, QuestionSpec, computed_from
+from attnviz.lessons.questions.spec import FileStruct, QuestionSpec, computed_from
 from attnviz.lessons.slots import evaluate, fill_slots, format_number, quantity
 from attnviz.lessons.wrong_answers import WrongAnswer, wrong_answers
 
 _HALF_A_HUNDREDTH = 0.005 + 1e-9  # the least tolerance: a fraction may be typed with two decimals
 
 
-class WrongGap(FilePart, frozen=True):
+class WrongGap(FileStruct, frozen=True):
     """A wrong number that learners may arrive at in a gap."""
 
     at: str  # the word of its column
@@ -24,7 +24,7 @@ class WrongGap(FilePart, frozen=True):
     feedback: str = field(name="told")  # what the number is, with slots
 
 
-class GapsRow(FilePart, frozen=True):
+class GapsRow(FileStruct, frozen=True):
     """A row of the table."""
 
     name: str

@@ -11,12 +11,12 @@ from attnviz.contract.lesson import Fill, LessonRuns, Near
 from attnviz.core.stage import split_layer
 from attnviz.lessons.cell_reference import PATTERN, LessonError, Passes, Reference, find, noun
 from attnviz.lessons.figures import figure, mask_of
-from attnviz.lessons.questions.spec import ExpressionSpec, FilePart, QuestionSpec, cell_of, computed_from
+from attnviz.lessons.questions.spec import ExpressionSpec, FileStruct, QuestionSpec, cell_of, computed_from
 from attnviz.lessons.slots import evaluate, fill_slots, format_number, sentence
 from attnviz.lessons.wrong_answers import WrongAnswer, wrong_answers
 
 
-class Wrong(FilePart, frozen=True):
+class Wrong(FileStruct, frozen=True):
     """A wrong number that learners may arrive at."""
 
     of: str  # the expression that gives it

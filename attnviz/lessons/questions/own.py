@@ -12,7 +12,7 @@ from msgspec import Meta
 from attnviz.contract.lesson import Candidate, Choose, Fill, LessonRuns, Write
 from attnviz.core.errors import TalkError
 from attnviz.lessons.cell_reference import Passes
-from attnviz.lessons.questions.spec import FilePart, QuestionSpec
+from attnviz.lessons.questions.spec import FileStruct, QuestionSpec
 
 MAX_OPTIONS = 10
 Number = Annotated[float, Meta(ge=-1e12, le=1e12)]  # as large as a class may answer
@@ -31,7 +31,7 @@ class OwnQuestion(QuestionSpec, frozen=True):
         return [("", self.prompt)]
 
 
-class OwnOption(FilePart, frozen=True):
+class OwnOption(FileStruct, frozen=True):
     """One of the answers to choose from; an empty one is left out."""
 
     text: Annotated[str, Meta(max_length=200)]

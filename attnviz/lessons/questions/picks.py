@@ -22,7 +22,7 @@ from attnviz.lessons.cell_reference import (
     place_name,
     place_slot,
 )
-from attnviz.lessons.questions.spec import ExpressionSpec, FilePart, QuestionSpec, giving_away
+from attnviz.lessons.questions.spec import ExpressionSpec, FileStruct, QuestionSpec, giving_away
 from attnviz.lessons.slots import (
     SAME,
     evaluate,
@@ -160,7 +160,7 @@ class PickCell(Extreme, tag="cell", frozen=True):
         return Candidate(label=name, feedback=self.feedback(ref, index), cell=str(ref.cells[index]))
 
 
-class Option(FilePart, frozen=True):
+class Option(FileStruct, frozen=True):
     """One of the answers of a choice."""
 
     answer: str
@@ -188,7 +188,7 @@ Compared = Literal["more", "less", "the same"]
 ANSWERS: tuple[Compared, ...] = ("more", "less", "the same")
 
 
-class Instead(FilePart, frozen=True):
+class Instead(FileStruct, frozen=True):
     """A comparison for which a wrong answer would be right."""
 
     answer: Compared

@@ -16,11 +16,11 @@ _KEEPS_ORDER = ("scores", "scaled", "capped", "biased", "masked", "logits")  # s
 _SUM = re.compile(r"sum\((.+)\)")
 
 
-class FilePart(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A part of a question as a lesson's file has it."""
+class FileStruct(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A struct read from a lesson's or talk's file; unknown fields are errors."""
 
 
-class QuestionSpec(Struct, kw_only=True, frozen=True, forbid_unknown_fields=True, tag_field="kind", omit_defaults=True):
+class QuestionSpec(FileStruct, kw_only=True, frozen=True, tag_field="kind"):
     """A question."""
 
     prompt: str  # with slots
