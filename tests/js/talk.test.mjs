@@ -5,10 +5,12 @@ import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker
 import { edited, filesOf, isTalk } from "../../attnviz/viewer/browser/lesson/course.js";
 import { drawMoment } from "../../attnviz/viewer/browser/lesson/momentText.js";
 import { drawSlideThumbnail, makeSlidePicture } from "../../attnviz/viewer/browser/lesson/slide.js";
-import { thumbnailFrom } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
+import { OWN_KINDS, thumbnailFrom, thumbnailOf } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import { imageIn, imageUrl, newImageName, readImage } from "../../attnviz/viewer/browser/talk/imageFile.js";
 import { makeTalkRequests, makeTalkUploads, packed, unpacked } from "../../attnviz/viewer/browser/talk/talkDock.js";
 import { makeTalkForm } from "../../attnviz/viewer/browser/talk/talkForm.js";
+import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
+import { documentOf } from "./documents.mjs";
 import { install } from "./fakeDom.mjs";
 import { mockTimeouts, storeOf, turns } from "./helpers.mjs";
 
@@ -304,6 +306,17 @@ test("a slide is drawn as text, whatever it says, and its small picture is its i
   assert.equal(drawSlideThumbnail({ items: ["first", "second"] }).textContent, "first");
   const [image] = drawSlideThumbnail({ title: "a", image: "data:image/png;base64,AA" }).children;
   assert.equal(image.src, "data:image/png;base64,AA");
+});
+
+test("a thumbnail tells the steps and words of one sentence apart, and draws no arcs for a picture that has none", () => {
+  const pass = readPass(documentOf()),
+    { where, steps } = pass.document,
+    names = steps.flatMap(({ id }) =>
+      [0, 1].map(query => thumbnailOf(pass, { ...where, step: id, cell: { ...where.cell, query } }).name),
+    );
+  assert.equal(new Set(names).size, names.length, names.join());
+  for (const kind of ["sweep", "mistake"])
+    assert.deepEqual(thumbnailFrom({ picture: { kind }, document: pass.document, at: "" }), { kind: OWN_KINDS[kind] });
 });
 
 test("the answers of a choice of one's own stand on paper, as they stand nowhere else", () => {

@@ -16,11 +16,16 @@ const [WIDTH, HEIGHT, EDGE] = [120, 48, 6];
 const MOST_LETTERS = 200; // of a heading
 const LEAST = 0.02; // smaller attention weights get no arc
 
-// A thumbnail's data: {words, arcs: [[query, key, weight]], isPair}, with the last words up to the selected one.
+// A thumbnail's data: {name, words, arcs: [[query, key, weight]], isPair}, with the last words up to the selected one. All moments of a
+// sentence have much the same arcs: `name` is the step and the selected word.
 /** @param {Pass} pass @param {Where} where */
 export function thumbnailOf(pass, where) {
-  const words = pass.wordsAt(where.step);
-  if (!words.shared) return thumbnailOfTwoTexts(pass, where, words);
+  const words = pass.wordsAt(where.step),
+    name = `${stepAt(pass, where).title}, “${words.query[where.cell.query]}”`;
+  return { name, ...(words.shared ? thumbnailOfWords : thumbnailOfTwoTexts)(pass, where, words) };
+}
+
+function thumbnailOfWords(pass, where, words) {
   const sentence = words.query.map(String),
     { query } = where.cell,
     first = Math.max(0, Math.min(query - (MOST >> 1), sentence.length - MOST)),
@@ -62,14 +67,19 @@ export function headingOf(pass, where) {
   return [what, ...changes.map(({ text }) => text)].join(" · ").slice(0, MOST_LETTERS);
 }
 
+// What pictures of a lesson's own show: arcs of the pass that goes with them would mislead.
+export const OWN_KINDS = { sweep: "Histograms of random scores", mistake: "Weights beside a mistake’s" };
+
 export function thumbnailFrom(moment) {
   if (isSlide(moment)) return { slide: { title: moment.title, ...moment.picture } };
+  if (moment.picture) return { kind: OWN_KINDS[moment.picture.kind] };
   const { document, at } = moment,
     pass = readPass(document);
   return thumbnailOf(pass, readWhere(pass, `?${at}`));
 }
 
 export function drawThumbnail(thumbnail) {
+  if (thumbnail?.kind) return drawSlideThumbnail({ title: thumbnail.kind });
   if (thumbnail?.slide) return drawSlideThumbnail(thumbnail.slide);
   const svg = svgElement("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "small-picture", "aria-hidden": "true" });
   if (!thumbnail) return svg;
@@ -146,7 +156,10 @@ function makeSpeakerPanel(act, name) {
       const following = await (next?.catch(() => null) ?? null);
       if (shown !== moment) return;
       nextBox.replaceChildren(h("h2", {}, following ? "Next" : "This is the last moment."));
-      if (following) nextBox.append(drawThumbnail(thumbnailFrom(following)), h("p", {}, lineOf(following)));
+      if (following) {
+        const thumbnail = /** @type {any} */ (thumbnailFrom(following));
+        nextBox.append(drawThumbnail(thumbnail), h("p", {}, lineOf(following) || thumbnail.name));
+      }
     },
     end: () => clearInterval(timer),
   };

@@ -1,7 +1,7 @@
 // The drawer of a talk: the list of its moments, one of which is open in a form (talkForm.js).
 import { button, h, openDialog, redraw, write } from "../dom/element.js";
 import { drawSlideThumbnail } from "../lesson/slide.js";
-import { drawThumbnail, thumbnailFrom } from "../lesson/speakerWindow.js";
+import { OWN_KINDS, drawThumbnail, thumbnailFrom } from "../lesson/speakerWindow.js";
 import { MOST_MOMENTS, NOTHING, added, edited, imagesOf, minutesOf, moved, without } from "../lesson/course.js";
 import { imageUrl, newImageName, readImage } from "./imageFile.js";
 import { isOwn } from "./questionForm.js";
@@ -110,13 +110,14 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
       drawn = order;
     }
     for (const [index, moment] of moments.entries()) {
-      write(list.children[index].querySelector(".said"), labelOf(moment));
+      write(list.children[index].querySelector(".said"), labelOf(moment, talkStore.pictureOf(moment.at)));
       if (moment.slide) drawSlideIn(list.children[index].querySelector(".shown"), moment);
     }
     if (chosen >= 0) form.update(moments[chosen], chosen, n);
   }
   function drawMoment(moment, index) {
-    const thumbnail = moment.slide ? null : talkStore.pictureOf(moment.at),
+    const kind = OWN_KINDS[moment.picture?.kind],
+      thumbnail = kind ? { kind } : moment.slide ? null : talkStore.pictureOf(moment.at),
       picture = h("span", { class: "shown" }, drawThumbnail(thumbnail));
     if (!thumbnail && !moment.slide) fetchThumbnail(moment, picture);
     return drawLine(index, index === chosen, picture, {
@@ -133,6 +134,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     if (!thumbnail) return;
     talkStore.keepPicture(moment.at, thumbnail);
     picture.replaceChildren(drawThumbnail(thumbnail));
+    draw(); // it may have the moment's name
   }
   // A slide's is drawn anew as it is written.
   async function drawSlideIn(box, moment) {
@@ -208,10 +210,13 @@ function ownNumbersIn(moments) {
   return ` ${n === 1 ? "One shows" : `${n} show`} your own numbers: a file or a page of the talk has them, a link can’t.`;
 }
 
-// What a moment is called in the list: of a computed question only words without slots, which would be read as typed.
-function labelOf({ text = "", title = "", ask, at, slide, asked_as: askedAs = "" }) {
+// What a moment is called in the list, of whose step its thumbnail has the name: of a computed question only words without slots, which would
+// be read as typed.
+function labelOf({ text = "", title = "", ask, at, slide, asked_as: askedAs = "" }, thumbnail) {
   const query = new URLSearchParams(at),
-    scene = [query.get("model") ?? query.get("source"), query.get("sentence")].filter(Boolean).join(": ");
+    scene = [thumbnail?.name ?? query.get("model") ?? query.get("source"), query.get("sentence")]
+      .filter(Boolean)
+      .join(": ");
   const own = slide ? slide.text || slide.items?.[0] : "",
     asked = askedAs || (ask && (isOwn(ask) || !ask.prompt.includes("{")) ? ask.prompt : "");
   return title || own || text || asked || (slide ? "A slide" : scene || "A first visit");
