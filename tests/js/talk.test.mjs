@@ -169,6 +169,38 @@ function makeForm(moment, { suggestions = [], resolved = () => ({ question: null
   };
 }
 
+test("a lesson's text stands as a class sees it, and the user's own in a box, whatever it has in it", async () => {
+  const { form, field, type } = makeForm(
+      { at: "a", text: "**3** is {count.words}", after: "plain" },
+      {
+        resolved: () => ({
+          question: null,
+          text: [
+            ["strong", "3"],
+            ["", " is "],
+            ["number", { text: "8" }],
+          ],
+          after: [],
+        }),
+      },
+    ),
+    ofLesson = () => form.element.querySelectorAll(".of-lesson").filter(each => !each.hidden),
+    box = field("Text (on the screen and on phones)");
+  await turns();
+  assert.deepEqual(
+    ofLesson().map(each => each.querySelector("p").textContent),
+    ["3 is 8"],
+  );
+  ofLesson()[0].querySelector("button").onclick();
+  await turns();
+  assert.deepEqual([ofLesson().length, box.value], [0, "3 is 8"]);
+  for (const text of ["3 is {count.words}", "$d_k$ and **bold**", ""]) {
+    type(box, text);
+    await turns();
+    assert.deepEqual([ofLesson().length, box.value], [0, text]);
+  }
+});
+
 const TEMPLATE = { kind: "count", of: "words", unit: "words", prompt: "{count.words} of {count.d_k}?" },
   RESOLVED = {
     question: {

@@ -1,5 +1,6 @@
 // The form of a moment in the drawer of a talk: its headline, its slide or what is said beside its pass, its question, and notes.
 import { button, h, redraw, write } from "../dom/element.js";
+import { plainText } from "../lesson/sentence.js";
 import { imageIn, imageUrl } from "./imageFile.js";
 import { makeQuestionForm } from "./questionForm.js";
 
@@ -20,34 +21,76 @@ const show = (control, text = "") => {
   if (control.value !== text) control.value = text;
 };
 
+const MARKUP = /\{[^{}]+\}|\$[^$]+\$|\*\*[^*]+\*\*|`[^`]+`/; // of a lesson: numbers to fill in, formulas, bold, code
+
+// A text of the moment. One that a lesson has written is shown as a class sees it, without its markup, until the user writes another.
+function makeWords(name, rows, label, edit, requests) {
+  const box = makeTextArea(rows, value => {
+      typed = value;
+      edit(name, value);
+    }),
+    seen = h("p"),
+    writing = button("Write your own", () => {
+      typed = seen.textContent;
+      edit(name, typed);
+      box.focus();
+    }),
+    field = labelled(label, box),
+    ofLesson = h("div", { class: "of-lesson" }, h("span", {}, label), seen, writing);
+  let typed = "", // by the user: it stays in its box, whatever it has in it
+    fetched = /** @type {any} */ (null); // the moment that `seen` is of
+  function showBox(is) {
+    field.hidden = !is;
+    ofLesson.hidden = is;
+  }
+  return {
+    box,
+    element: h("div", {}, field, ofLesson),
+    focus: () => (field.hidden ? writing : box).focus(),
+    async update(moment) {
+      const text = moment[name] ?? "";
+      show(box, text);
+      const isOfLesson = text !== typed && MARKUP.test(text);
+      showBox(!isOfLesson);
+      if (fetched !== null && fetched[name] === text && fetched.at === moment.at) return;
+      fetched = moment;
+      if (!isOfLesson) return;
+      write(seen, "");
+      const resolved = await requests.moment(moment).catch(() => null);
+      if (fetched !== moment) return;
+      if (resolved) return write(seen, plainText(resolved[name]));
+      typed = text; // better than nothing
+      showBox(true);
+    },
+  };
+}
+
 // actions: {edit(parts, what), move(by), remove(), give(), open(), addImage(file)}: give() presents the talk from this moment, open() opens its
 // scene, addImage() resolves to the name of an image that the talk then has.
 export function makeTalkForm(actions, requests) {
   const edit = (name, value) => actions.edit({ [name]: value }, name);
   const title = h("input", { type: "text", maxLength: 300 }),
-    text = makeTextArea(3, value => edit("text", value)),
-    after = makeTextArea(2, value => edit("after", value)),
+    text = makeWords("text", 3, "Text (on the screen and on phones)", edit, requests),
+    after = makeWords("after", 2, "Said with the answer", edit, requests),
     notes = makeTextArea(2, value => edit("notes", value)),
     minutes = h("input", { type: "number", min: 0, max: 120, step: 0.5 }),
     slide = makeSlideForm(actions, requests),
     question = makeQuestionForm(actions.edit, requests, errorText);
   title.oninput = () => edit("title", title.value);
   minutes.oninput = () => edit("minutes", Math.min(Math.max(Number(minutes.value) || 0, 0), 120));
-  const spoken = labelled("Text (on the screen and on phones)", text),
-    answered = labelled("Said with the answer", after),
-    up = button("Move up", () => actions.move(-1)),
+  const up = button("Move up", () => actions.move(-1)),
     down = button("Move down", () => actions.move(1)),
     opening = button("Open it", actions.open),
     rest = [button("Try it", actions.give), opening, button("Delete", actions.remove)];
-  for (const box of [text, after]) box.onchange = question.check; // which says what it lacks
+  for (const { box } of [text, after]) box.onchange = question.check; // which says what it lacks
   const box = h(
     "div",
     { class: "moment-form" },
     labelled("Headline", title),
     slide.element,
-    spoken,
+    text.element,
     question.element,
-    answered,
+    after.element,
     labelled("Notes for yourself", notes),
     labelled("Minutes", minutes),
     h("p", { class: "acts" }, up, down, rest),
@@ -56,13 +99,13 @@ export function makeTalkForm(actions, requests) {
     element: box,
     update(moment, index, n) {
       show(title, moment.title);
-      show(text, moment.text);
-      show(after, moment.after);
+      text.update(moment);
+      after.update(moment);
       show(notes, moment.notes);
       show(minutes, moment.minutes ? String(moment.minutes) : "");
       slide.update(moment.slide);
-      spoken.hidden = Boolean(moment.slide) && !moment.text;
-      answered.hidden = !moment.ask && !moment.after;
+      text.element.hidden = Boolean(moment.slide) && !moment.text;
+      after.element.hidden = !moment.ask && !moment.after;
       up.disabled = index === 0;
       down.disabled = index === n - 1;
       opening.disabled = Boolean(moment.slide);
