@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from attnviz.contract.lesson import Fill, Gaps, GapsCell, GivenRow, LessonRuns, NumberLink, Question, WorkedTable
+from attnviz.contract.lesson import Fill, Gaps, GapsCell, GivenRow, LessonRuns, NumberLink, Pick, Question, WorkedTable
 from attnviz.core.operations.scores import Scale
 from attnviz.lessons.cell_reference import PATTERN, Passes, find
 from attnviz.lessons.needs import Need, needs_on_paper
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.questions.numbers import Number, Percentage
+from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.worked_solution import form_within, is_copied, worked_solution
 
 MOST_NUMBERS = 40  # nobody computes with more
@@ -31,9 +32,15 @@ def given_rows(ask: AnyQuestion, question: Question, texts: Sequence[LessonRuns]
             for each in lacking(needs_on_paper(ask.needs, passes), question, texts, words_read(passes))
             if each.row and not any(cell.startswith(covered) for cell in each.cells)
         ]
+        if isinstance(ask, PickWord) and not all(row.labels == _labels(question) for row in rows):
+            return []  # rows of some words alone would narrow the answer down to these
     else:
         rows = list(_inputs(ask, question, passes))
     return rows if sum(len(row.texts) for row in rows) <= MOST_NUMBERS else []
+
+
+def _labels(question: Question) -> list[str]:
+    return [each.label for each in question.candidates] if isinstance(question, Pick) else []
 
 
 def lacking(needs: Sequence[Need], question: Question, texts: Sequence[LessonRuns], words: str) -> list[Need]:

@@ -15,6 +15,7 @@ from attnviz.lessons.lesson import LESSONS, moments_of, passes_at
 from attnviz.lessons.needs import need
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.questions.numbers import Number, Percentage
+from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.talk import TalkMoment, talk_moment
 from attnviz.lessons.talk_request import suggested_questions
 
@@ -184,3 +185,11 @@ def test_given_rows_are_neither_covered_nor_said(needs, text, names):
     moment = talk_moment(TalkMoment(at=at, text=text.replace("[cat, ", "[head 1, cat, "), ask=ask))
     assert [row.name for row in moment.given] == names
     assert sum(len(row.texts) for row in moment.given) <= MOST_NUMBERS
+
+
+def test_given_rows_do_not_say_among_which_words_the_answer_is():
+    for lesson in LESSONS:
+        for made, moment in zip(LESSONS[lesson].moment, moments_of(lesson), strict=True):
+            if isinstance(made.ask, PickWord):
+                words = [each.label for each in moment.question.candidates]
+                assert all(row.labels == words for row in moment.given), (lesson, made.id)
