@@ -66,7 +66,8 @@ def computed(wrong: Sequence[Wrong], passes: Passes) -> list[WrongAnswer]:
 
 def leeway(tolerance: float, unit: str = "") -> LessonRuns:
     """The part of a prompt that states the tolerance."""
-    return sentence(f" Up to {f'{tolerance:g} {unit}'.strip()} off counts as right.")
+    off = f"{tolerance:g} {unit}".strip()
+    return sentence(f" {off} more or {off} less counts as right.")
 
 
 def nears(right: float, tolerance: float, misread: Sequence[WrongAnswer], form: str = "") -> list[Near]:

@@ -59,21 +59,18 @@ class OwnNumber(OwnQuestion, tag="own-number", frozen=True):
     """A number; any is an answer if none is right."""
 
     right: Number | None = None
-    tolerance: Annotated[float, Meta(ge=0, le=1e12)] = 0.0  # how far off counts as right; added to the prompt
+    tolerance: Annotated[float, Meta(ge=0, le=1e12)] = 0.0  # how far off counts as right; nobody is told before
     unit: Annotated[str, Meta(max_length=40)] = ""
 
     def question(self, passes: Passes | None) -> Fill:
-        prompt, unit = self._typed, self.unit.strip()
-        if self.right is not None and self.tolerance:
-            prompt.append(("", f" Up to {f'{_written(self.tolerance)} {unit}'.strip()} off counts as right."))
         return Fill(
-            prompt=prompt,
+            prompt=self._typed,
             right=self.right,
             text="" if self.right is None else _written(self.right),
             tolerance=self.tolerance,
             is_share=False,
             nears=[],
-            unit=unit,
+            unit=self.unit.strip(),
         )
 
 
