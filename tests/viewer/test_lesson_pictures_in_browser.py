@@ -68,6 +68,18 @@ def test_mistake_is_drawn_beside_the_right_weights_after_the_answer(drawn, place
     assert page.locator(".law").all_inner_texts() == [f"Broken rule: {law}" for law in row.laws]
 
 
+ROOMS = [(610, 483), (534, 382)]
+"""What a class leaves a picture of its projector, at 1024x768 and 900x600."""
+
+
+@pytest.mark.parametrize("place", of_kind("sweep") + of_kind("mistake"))
+def test_presented_picture_ends_above_its_foot(tab, place):
+    sent = json.loads(moment(*place))
+    of = {each: sent[each] for each in ("picture", "isOptional")}
+    assert [tab.page.evaluate("of => drawIn(...of)", [of, *room]) > 0.5 for room in ROOMS] == [False] * len(ROOMS)
+    assert tab.page.evaluate("of => drawIn(...of)", [of, 610, 60]) > 0.5, "it was measured"
+
+
 @pytest.mark.parametrize("place", of_kind("sweep"))
 def test_sweep_slider_and_divisor_buttons(drawn, place):
     made = LESSONS[place[0]].moment[place[1] - 1]

@@ -4,7 +4,34 @@ import { digits, grouped, percent, short } from "../model/numeral.js";
 import { makeSlidePicture } from "./slide.js";
 
 // A picture of bars has no numbers of a pass to point at.
-const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, address: () => null, leave: () => {} };
+const WITHOUT_PASS = { point: () => {}, open: () => {}, selected: () => null, address: () => null };
+
+const LEAST_ROOM = 0.35,
+  SHRINK = 0.93;
+
+const WIDE = "(min-width: 821px)"; // on a phone a picture scrolls
+
+/** On a wide screen nothing of a picture is below its box: bars and gaps shrink, then parts stand beside each other. Returns {fit(), end()}.
+ * @param {HTMLElement} box */
+function makeFit(box) {
+  const isOver = () =>
+    box.scrollHeight > box.clientHeight + 1 ||
+    [...box.children].some(each => each.getBoundingClientRect().bottom > box.getBoundingClientRect().bottom + 1);
+  function fit() {
+    const isFitted = globalThis.matchMedia?.(WIDE).matches && box.closest(".lesson-picture") !== null;
+    box.classList.toggle("fitted", isFitted);
+    for (const isBeside of isFitted ? [false, true] : [false]) {
+      box.classList.toggle("beside", isBeside);
+      for (let room = 1; room > LEAST_ROOM; room *= SHRINK) {
+        box.style.setProperty("--room", room.toFixed(2));
+        if (!isFitted || !box.clientHeight || !isOver()) return;
+      }
+    }
+  }
+  const observer = new ResizeObserver(fit);
+  observer.observe(box);
+  return { fit, end: () => observer.disconnect() };
+}
 
 // `bars` are {label, weight, isHidden}; a weight of null is no number. `foot` is what they add up to, in words.
 function drawWeightBars(title, bars, foot = "") {
@@ -24,13 +51,16 @@ function drawWeightBars(title, bars, foot = "") {
 }
 
 function makeMistakePicture() {
-  const box = h("section", { class: "own-picture mistake", ariaLabel: "The mistake" });
+  const box = h("section", { class: "own-picture mistake", ariaLabel: "The mistake" }),
+    fitting = makeFit(box);
   return {
     element: box,
     show({ picture }, isCovered, isPresented) {
       box.classList.toggle("presented", isPresented);
       redraw(box, drawMistake(picture, isCovered));
+      fitting.fit();
     },
+    leave: fitting.end,
     ...WITHOUT_PASS,
   };
 }
@@ -63,7 +93,8 @@ function makeSweepPicture() {
     chart = h("div", { class: "chart" }),
     below = h("div", { class: "below" }),
     controls = h("div", { class: "controls" }, h("label", {}, slider, output), divisors),
-    box = h("section", { class: "own-picture sweep", ariaLabel: "The sweep of d_k" }, controls, chart, below);
+    box = h("section", { class: "own-picture sweep", ariaLabel: "The sweep of d_k" }, controls, chart, below),
+    fitting = makeFit(box);
   let shown = /** @type {any} */ (null),
     divisor = "",
     hasSlope = false,
@@ -94,6 +125,7 @@ function makeSweepPicture() {
     );
     const bars = swept.shares.map((weight, i) => ({ label: `key ${i + 1}`, weight }));
     redraw(below, wasCovered ? [] : [drawWeightBars(OF_SIX, bars), drawAverages(swept, hasSlope)]); // the question is about scores
+    fitting.fit();
   };
   slider.oninput = () => {
     at = Math.min(Number(slider.value), nLengths() - 1);
@@ -116,6 +148,7 @@ function makeSweepPicture() {
       }
       draw();
     },
+    leave: fitting.end,
     ...WITHOUT_PASS,
   };
 }
