@@ -146,9 +146,10 @@ function drawRounds(counts, most) {
   return rounds;
 }
 
+// Without `counts`, as none are shown, it says of none how many there are.
 function countText(counts, isRight) {
   const text = counts.some(Boolean) ? counts.join(" → ") : "";
-  return isRight ? `${text || (counts.at(-1) ?? 0)} ✓` : text;
+  return isRight ? `${text || (counts.at(-1) ?? "")} ✓`.trim() : text;
 }
 
 const WORDS = [
