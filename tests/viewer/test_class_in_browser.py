@@ -289,36 +289,63 @@ def audience(**parts):
     )
 
 
+def in_round(number, is_open, **parts):
+    """What the speaker is told in a round of the question."""
+    return now(**{"audience": audience(), "round": {"question": 0, "number": number, "isOpen": is_open}} | parts)
+
+
 def test_speaker_buttons_close_open_and_repeat(page):
     bar = page.locator(".class-bar")
+    closing, opening = (bar.get_by_role("button", name=f"{act} answers") for act in ("Close", "Open"))
+    again, talking = bar.get_by_role("button", name="Ask again"), bar.get_by_label("Talk to your neighbour")
     page.evaluate("now => desk(now)", now(audience=audience()))
     expect(bar.locator(".class-count")).to_have_text("5 here · 2 look around · 4 answered")
-    bar.get_by_role("button", name="Close answers").click()
-    page.evaluate("now => tell(now)", now(audience=audience(), round={"question": 0, "number": 1, "isOpen": False}))
-    bar.get_by_role("button", name="Open answers").click()
-    bar.get_by_role("button", name="Ask again").click()
-    page.evaluate("now => tell(now)", now(audience=audience(), round={"question": 0, "number": 2, "isOpen": True}))
-    expect(bar.get_by_role("button", name="Ask again")).to_have_count(0)
-    bar.get_by_role("button", name="Close answers").click()
-    assert page.evaluate("done") == ["close", "open", "again", "close"]
-    page.evaluate(
-        "now => tell(now)", now(audience=audience(), round={"question": 0, "number": 2, "isOpen": False}, isShown=True)
-    )
-    expect(bar.get_by_role("button", name="Close answers").or_(bar.get_by_role("button", name="Open"))).to_have_count(0)
+    closing.click()
+    page.evaluate("now => tell(now)", in_round(1, False))
+    opening.click()
+    talking.select_option("90")
+    page.evaluate("now => tell(now)", in_round(1, False, talkSeconds=90))
+    bar.get_by_role("button", name="End the talking").click()
+    again.click()
+    page.evaluate("now => tell(now)", in_round(2, True))
+    expect(bar.locator(".class-count")).to_have_text("Second vote · 5 here · 2 look around · 4 answered")
+    expect(again.or_(talking)).to_have_count(0)
+    closing.click()
+    waits = [{"do": "wait", "seconds": seconds} for seconds in (90, 0)]
+    assert page.evaluate("done") == ["close", "open", *waits, "again", "close"]
+    page.evaluate("now => tell(now)", in_round(2, False, isShown=True))
+    expect(closing.or_(opening)).to_have_count(0)
 
 
 def test_wall_shows_answers_then_truth(page):
+    """The way on shows the answers of the class, then the right one; only after that a button hides and shows them."""
+    dots, hiding = page.locator(".placed-dots li"), page.get_by_role("button", name="Hide answers")
     page.evaluate("now => desk(now)", now(audience=audience()))
     expect(page.locator(".placed-dots")).to_be_hidden()
-    page.get_by_role("button", name="Show answers").click()
-    dots = page.locator(".placed-dots li")
+    page.evaluate("at({ showsClass: true })")
     expect(dots.locator(".count")).to_have_text(["1", "3", ""])
     expect(page.locator(".right")).to_have_count(0)
-    page.evaluate("at(true)")
+    expect(page.get_by_role("button", name="answers")).to_have_count(0)  # what is shown can't be changed
+    page.evaluate("at({ isShown: true })")
     expect(dots.locator(".count")).to_have_text(["1", "3 ✓", ""])
     assert dots.evaluate_all("all => all.map(each => each.classList.contains('right'))") == [False, True, False]
-    page.evaluate("at(false, 2)")
-    expect(page.locator(".placed-dots")).to_be_hidden()  # the next question's answers are asked for anew
+    hiding.click()
+    expect(page.locator(".placed-dots")).to_be_hidden()
+    page.get_by_role("button", name="Show answers").click()
+    expect(dots.locator(".count")).to_have_text(["1", "3 ✓", ""])
+    page.evaluate("at({ isShown: false, showsClass: false, nth: 2 })")
+    expect(page.locator(".placed-dots")).to_be_hidden()
+    expect(hiding.or_(page.get_by_role("button", name="Show answers"))).to_have_count(0)
+
+
+def test_wall_hides_first_answers_in_a_second_vote(page):
+    page.evaluate("now => desk(now)", in_round(1, False))
+    page.evaluate("at({ showsClass: true })")
+    expect(page.locator(".placed-dots")).to_be_visible()
+    page.get_by_role("button", name="Ask again").click()
+    page.evaluate("now => tell(now)", in_round(2, True))
+    expect(page.locator(".placed-dots, .class-board").filter(visible=True)).to_have_count(0)
+    expect(page.get_by_role("button", name="Close answers")).to_be_visible()
 
 
 def test_speaker_sees_confusing_numbers(page):
@@ -392,16 +419,26 @@ def test_repeated_question_leads_back_once(pass_page):
 
 def test_answer_is_revealed_where_asked(pass_page):
     pass_page.evaluate("asking.setPlace({ at: 'lesson=masks&moment=2', scene: 'step=softmax', selected: () => null })")
-    pass_page.evaluate("join('word')")
+    pass_page.evaluate("speaker.now.audience.counts = [[[0, 2]]]; join('word')")
     pass_page.keyboard.press("PageDown")
     expect(pass_page.get_by_role("button", name="Reveal")).to_have_count(0)
     pass_page.evaluate("come(0, 'Which word?')")
     expect(pass_page.get_by_role("button", name="Reveal")).to_be_visible()
-    assert pass_page.evaluate("[led, window.shown]") == [["word"], None]
-    pass_page.keyboard.press("PageDown")
-    expect(pass_page.locator(".verdict")).to_have_text("It is a.")
-    asked = {"kind": "word", "cell": "q[0]"}
-    assert pass_page.evaluate("shown") == {"at": "step=softmax", "question": asked, "isShown": True}
+    assert pass_page.evaluate("places.length") == 1, "until it has come nothing of it is shown"
+    texts = (counts, verdict) = pass_page.locator(".stacks .count"), pass_page.locator(".verdict")
+    stages = {"asked": ["", ""], "answered": ["2", ""], "revealed": ["2 ✓", "It is a."]}
+    for key, stage in (("Down", "answered"), ("Down", "revealed"), ("Up", "answered"), ("Up", "asked")):
+        pass_page.keyboard.press(f"Page{key}")
+        for each, text in zip(texts, stages[stage], strict=True):
+            expect(each).to_have_text(text)
+    pass_page.get_by_role("button", name="Reveal").click()
+    expect(counts).to_have_text("✓")  # nothing of the class, whose answers weren't asked for
+    expect(verdict).to_have_text("It is a.")
+    asked = {"at": "step=softmax", "question": {"kind": "word", "cell": "q[0]"}}
+    shown = [(False, False), (False, True), (True, True), (False, True), (False, False), (True, False)]
+    assert pass_page.evaluate("places") == [
+        asked | {"isShown": is_shown, "showsClass": shows_class} for is_shown, shows_class in shown
+    ]
     pass_page.get_by_role("button", name="Back to the pass").click()
     pass_page.evaluate("join('number')")
     expect(pass_page.locator("dialog footer button")).to_have_count(0)  # that of the question before
