@@ -155,6 +155,7 @@ class LiveRoom:
                 pressed=room.pressed,
                 presses=[*room.presses],
                 shows_class=room.shows_class,
+                offer=room.offer[0] if room.has_offered(room.offer[0], now) else "",
                 leads=room.leads,
             )
         return state

@@ -60,6 +60,7 @@ class Audience(Sent):
     pressed: Place  # how many buttons the speaker's other devices have pressed
     presses: list[PressKind]  # the latest of them
     shows_class: bool  # whether the presented page shows the class's answers
+    offer: str  # the code with which another device of the speaker's joins; empty if there is none
     leads: Place  # counts how often a device led the class, to a place or to what is shown there
 
 

@@ -331,7 +331,9 @@ async def test_each_device_of_the_speaker_leads_and_none_counts_as_a_follower():
     devices = [made]
     for _ in range(2):
         offered = (await data(made["code"], devices[-1]["key"], do="hand"))["code"]
+        assert (await audience(made))["offer"] == offered
         devices.append(await data(offered.lower(), do="join"))
+        assert (await audience(made))["offer"] == "", "it is gone once a device has joined"
         assert devices[-1]["code"] == made["code"]
         assert (await post(offered, do="join")).status == 404, "a code pairs one device"
     for number, device in enumerate([*devices, *devices], start=1):

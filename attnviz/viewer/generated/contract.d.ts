@@ -189,6 +189,7 @@ export interface Audience {
   pressed: number;
   presses: Array<"answers" | "back" | "next" | "reveal">;
   showsClass: boolean;
+  offer: string;
   leads: number;
 }
 

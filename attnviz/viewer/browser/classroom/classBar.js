@@ -6,7 +6,7 @@ import { makeClassQuestion, roundButtons } from "./classQuestion.js";
 import { NOTHING_MORE, makeAnswerBoard, makePlacedDots, needsBoard } from "./answerDots.js";
 import { drawShownQuestions, makeTextLists, onHideKey, textButtons } from "../lesson/classTexts.js";
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
-import { drawOffer } from "../lesson/classPanel.js";
+import { makeHandOver } from "../lesson/handOver.js";
 import { isForClass } from "../lesson/presses.js";
 
 const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
@@ -48,26 +48,28 @@ function makeClassCode(site) {
 }
 
 // Where the room sees the page, the code for another device isn't there: a speaker's window has it, which showSpeaker(), if any, opens.
-function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
+function makeClassMenu(speaker, site, showCode, { isPresented, showSpeaker }) {
   const opener = button("Class", null),
     panel = makePopover(opener, "class-menu", "The class"),
-    handOverLine = h("p", { class: "class-hand", role: "status" }),
+    handOver = makeHandOver(),
     pointed = h("ul", { class: "class-pointed" }),
     written = makeTextLists(speaker.command),
     closing = act => () => {
       panel.hidePopover();
       act();
     };
-  const handOver = button("Another device of mine", async () => {
-      const offer = await speaker.handOver();
-      if (offer && !isPresented()) redraw(handOverLine, drawOffer(offer.code));
+  let forgotten = "";
+  const offering = button("Another device of mine", () => {
+      forgotten = "";
+      speaker.handOver();
     }),
     speaking = button("Speaker’s window", closing(showSpeaker)),
     elsewhere = h("p", {}, showSpeaker ? IN_WINDOW : NOT_PRESENTED);
   const forgetDevices = async () => {
-    redraw(handOverLine, []);
-    if (await speaker.forgetDevices()) write(handOverLine, FORGOTTEN);
+    if (await speaker.forgetDevices()) forgotten = FORGOTTEN;
+    drawHandOver();
   };
+  const drawHandOver = () => handOver.update(isPresented() ? null : offerOf(speaker, site), forgotten);
   const save = (by, name) => async () => {
     const text = await speaker.counts(by);
     if (typeof text === "string") saveFile(text, name, "text/csv");
@@ -92,10 +94,10 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
   panel.append(
     button("QR code", closing(showCode)),
     speaking,
-    handOver,
+    offering,
     elsewhere,
     button("Forget devices", forgetDevices),
-    handOverLine,
+    handOver.element,
     written.element,
     button("Save the counts", saveFirst),
     button("Save a row for each phone", save("seat", "attnviz_class_rows.csv")),
@@ -113,14 +115,20 @@ function makeClassMenu(speaker, showCode, { isPresented, showSpeaker }) {
         counts = cells.map(each => `${each.count} × ${nameOf(each, place)}`),
         lines = counts.length ? counts : ["Nobody has pointed at a number."];
       speaking.hidden = !showSpeaker;
-      handOver.hidden = isPresented();
+      offering.hidden = isPresented();
       elsewhere.hidden = !isPresented();
-      if (isPresented() && handOverLine.querySelector("strong")) redraw(handOverLine, []);
+      drawHandOver();
       written.update(...textsOf(speaker), isPresented());
       write(opener, cells.length ? `Class · ${sum} ?` : "Class");
       pointed.replaceChildren(...lines.map(line => h("li", {}, line)));
     },
   };
+}
+
+// The code for another device, where one is offered.
+function offerOf({ now }, site) {
+  const code = now?.audience.offer;
+  return code ? { site: String(site), code } : null;
 }
 
 // Of a class: the answers in words to the question on this page, the listeners' questions, and whether they may ask any.
@@ -163,15 +171,14 @@ export function makeClassBar(speaker, site, host) {
     board = makeAnswerBoard(),
     dialogs = h("div", { class: "class-dialogs" }),
     asking = makeClassQuestion(speaker, dialogs, () => sendToClass(place)),
-    menu = makeClassMenu(speaker, showCode, { isPresented, showSpeaker });
+    menu = makeClassMenu(speaker, site, showCode, { isPresented, showSpeaker });
   let place = /** @type {any} */ (null),
     wasOpen = Boolean(speaker.room),
     dots = /** @type {ReturnType<typeof makePlacedDots> | null} */ (null), // over the picture
     ledTo = /** @type {any} */ (null), // where another device has led this page, until the user moves on here
     lastLayout = "",
     isWordsBoard = false, // whether the board has answers in words
-    rounds = 0, // of the question that is asked
-    offer = ""; // a code for another device, which the speaker's window shows
+    rounds = 0; // of the question that is asked
   dialogs.append(code.element, asking.menu, menu.panel);
   function questionButtons(now) {
     const isAsked = now.round && place?.question,
@@ -258,17 +265,9 @@ export function makeClassBar(speaker, site, host) {
     if (!room) return null;
     const { here = 0, answered = 0, counts = [] } = now?.audience ?? {},
       asked = isHere ? { answered, counts, round: now.round } : { answered: 0, counts: [], round: null };
-    return { code: room.code, here, ...asked, message: why, offer, written: textsOf(speaker) };
+    return { code: room.code, here, ...asked, message: why, offer: offerOf(speaker, site), written: textsOf(speaker) };
   }
-  async function handOver() {
-    offer = (await speaker.handOver())?.code ?? "";
-    draw();
-  }
-  async function forgetDevices() {
-    await speaker.forgetDevices();
-    offer = "";
-    draw();
-  }
+  const devices = { handOver: speaker.handOver, forgetDevices: speaker.forgetDevices };
   function follow(to) {
     speaker.followed();
     asking.leave();
@@ -318,7 +317,7 @@ export function makeClassBar(speaker, site, host) {
     act: what =>
       typeof what === "object"
         ? speaker.command(what)
-        : { again: speaker.again, close: () => speaker.openAnswers(false), handOver, forgetDevices }[what]?.(),
+        : { again: speaker.again, close: () => speaker.openAnswers(false), ...devices }[what]?.(),
     tell: () => tell?.(report()),
     shows(at) {
       place = at;

@@ -50,20 +50,12 @@ export function drawCounts(question, counts) {
   return h("ol", { class: "class-counts", "aria-label": "How many gave each answer" }, items);
 }
 
-// The code for another device of the speaker's, in words.
-export const drawOffer = code => [
-  "On the other device, open this site with ",
-  h("strong", {}, code),
-  " as its path, within five minutes.",
-];
-
 // In a speaker's window. act(what) does in the window that is presented what was pressed: "again", "handOver", "forgetDevices" or "reveal", or sends a
-// command to the room.
-export function makeClassPanel(act) {
+// command to the room. `handOver` is makeHandOver's.
+export function makeClassPanel(act, handOver) {
   const head = h("p", { class: "class-count", role: "status" }),
     message = h("p", { class: "class-said", role: "status" }),
     countBox = h("div"),
-    offerLine = h("p", { class: "class-hand", role: "status" }),
     reveal = button("Reveal", () => act("reveal")),
     again = button("Ask again", () => act("again")),
     acts = h("span", { class: "class-acts" }, reveal, again),
@@ -72,7 +64,15 @@ export function makeClassPanel(act) {
       button("Forget devices", () => act("forgetDevices")),
     ],
     written = makeTextLists(act),
-    parts = [head, message, countBox, acts, written.element, h("span", { class: "class-acts" }, devices), offerLine],
+    parts = [
+      head,
+      message,
+      countBox,
+      acts,
+      written.element,
+      h("span", { class: "class-acts" }, devices),
+      handOver.element,
+    ],
     box = h("section", { class: "class-panel", "aria-label": "The class", hidden: true }, parts);
   let question = /** @type {any} */ (null),
     report = /** @type {any} */ (null),
@@ -97,7 +97,7 @@ export function makeClassPanel(act) {
     reveal.hidden = !isAsked || !hasRight(question) || press !== "Show answers"; // then the way on reveals
     again.hidden = !isAsked || press === "" || round.number > 1;
     written.update(texts, wondered, takesQuestions);
-    redraw(offerLine, offer ? drawOffer(offer) : []);
+    handOver.update(offer);
   }
   return {
     element: box,

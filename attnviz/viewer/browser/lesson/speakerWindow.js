@@ -9,6 +9,7 @@ import { readStored, writeStored } from "./memory.js";
 import { answerOf } from "./question.js";
 import { lineOf } from "./momentText.js";
 import { makeClassPanel } from "./classPanel.js";
+import { makeHandOver } from "./handOver.js";
 import { drawSlideThumbnail, isSlide } from "./slide.js";
 
 const MOST = 24; // words at most
@@ -128,7 +129,7 @@ function makeSpeakerPanel(act, name) {
     notes = h("p", { class: "own-notes" }),
     answer = h("p", { class: "the-answer" }),
     nextBox = h("section", { class: "next" }),
-    classPanel = makeClassPanel(act);
+    classPanel = makeClassPanel(act, makeHandOver());
   let shown = /** @type {any} */ (null); // the moment, so that late replies are dropped
   const tick = () => write(clock, `${timeText(watch.elapsed())} · ${new Date().toTimeString().slice(0, 5)}`),
     timer = setInterval(tick, SECOND_MS);
