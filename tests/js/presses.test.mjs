@@ -81,7 +81,7 @@ test("a speaker sees how many gave each answer, in each round, and which is righ
         [1.505, 3],
       ],
     ]),
-    ["1.50 true 5", "−2 false 1"],
+    ["1.505 true 3", "1.50 true 2", "−2 false 1"],
   );
   const share = { kind: "fill", right: 0.567, text: "56.70 %", tolerance: 0.1, isShare: true };
   assert.deepEqual(

@@ -2,6 +2,7 @@
 import { answerText } from "../lesson/question.js";
 
 const MOST_VALUES = 8; // numbers that have a group each
+const MOST_RIGHT = 3; // numbers beside the right one that count as right and have a group each
 const RANGES = 6; // about, of numbers
 const FIFTHS = 5; // of a share
 const TAIL = 0.05; // of numbers at either end that share the outermost range
@@ -23,18 +24,30 @@ function rightOf({ kind, right, tolerance }) {
 }
 
 function groupNumbers(question, values, isRight) {
-  const { isShare, text } = question,
+  const { isShare, text, right } = question,
+    write = value => (value === right ? text : answerText({ isShare, unit: "" }, value)),
+    nameOfRight = rightNames(question, values.filter(isRight), write),
     others = [...new Set(values.filter(value => !isRight(value)))].sort((one, other) => one - other),
-    rangeOf = isShare ? shareRange : others.length > MOST_VALUES ? rangesOf(others) : value => [value, value, value],
-    write = value => answerText({ isShare, unit: "" }, value);
+    rangeOf = isShare ? shareRange : others.length > MOST_VALUES ? rangesOf(others) : value => [value, value, value];
   return groupBy(values, isRight, value => {
-    if (isRight(value)) return [question.right, text];
+    if (isRight(value)) return nameOfRight(value);
     const [low, high, edge] = rangeOf(value);
     if (low === high) return [low, write(low)];
     if (edge) return [low, edge === "under" ? `under ${write(high)}` : `${write(low)} or more`];
     return [low, `${isShare ? Math.round(100 * low) : write(low)} to ${write(high)}`];
   });
 }
+
+// Right answers stand at their own values, unless they are many or shares: then together, as near the right one.
+function rightNames({ right, isShare, text, tolerance }, values, write) {
+  const isText = value => plain(write(value)) === plain(text),
+    near = new Set(values.filter(value => !isText(value)).map(write)),
+    off = isShare ? Math.round(100 * tolerance) : write(tolerance),
+    together = near.size && (isShare || near.size > MOST_RIGHT) ? `${text} ± ${off}` : "";
+  return value => (together || isText(value) ? [right, together || text] : [value, write(value)]);
+}
+
+const plain = text => text.replace(/\s/g, " ");
 
 // nameOf(value) gives where a group stands among the others, and its label.
 function groupBy(values, isRight, nameOf) {

@@ -22,7 +22,8 @@ export function countLines(question, counts) {
     lines = new Map();
   for (const [nth, round] of counts.entries())
     for (const [value, count] of round) {
-      const label = isRight(value) ? question.text : answerText({ isShare, unit: "" }, nameOf(value)),
+      const isTruth = value === right || (isShare && isRight(value)),
+        label = isTruth ? question.text : answerText({ isShare, unit: "" }, nameOf(value)),
         line = lines.get(label) ?? { label, isRight: isRight(value), counts: counts.map(() => 0) };
       line.counts[nth] += count;
       lines.set(label, line);
