@@ -58,7 +58,7 @@ class Follower:
     def answers(self, value):
         """Whether its answer was taken: one a second is."""
         now = self.now
-        about = {"number": now["number"], "round": now["round"]["number"]}
+        about = {"question": now["round"]["question"], "round": now["round"]["number"]}
         try:
             self.send(do="answer", seat=self.seat, value=value, **about)
         except urllib.error.HTTPError:
