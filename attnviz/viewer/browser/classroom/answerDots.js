@@ -9,6 +9,7 @@ import { percent } from "../model/numeral.js";
 const BINS = 21; // of a slider
 const MOST_ROWS = 9; // of dots over an answer, before they stand closer
 const IN_A_ROW = 6;
+const FEW = 18; // at most over an answer, so that dots are as large as there is room
 
 export const NOTHING_MORE = /** @type {any} */ ({}); // of Audience
 
@@ -74,19 +75,28 @@ function countSure(sure, how, isRight) {
 
 function drawCandidates({ candidates, right, isCode }, counts, isShown) {
   const rounds = counts.map(round => new Map(round)),
-    most = Math.max(1, ...counts.flatMap(round => round.map(([, count]) => count)));
+    most = Math.max(1, ...counts.flatMap(round => round.map(([, count]) => count))),
+    all = (counts.at(-1) ?? []).reduce((sum, [, count]) => sum + count, 0);
   const lines = candidates.map(({ label }, index) => {
     const isRight = isShown && right.includes(index),
-      inRounds = rounds.map(round => round.get(index) ?? 0);
+      inRounds = rounds.map(round => round.get(index) ?? 0),
+      count = h("span", { class: "count" }, countText(inRounds, isRight)),
+      last = inRounds.at(-1) ?? 0;
+    if (last) count.dataset.part = percent(last / all);
     return h(
       "li",
       { class: isRight ? "right" : "" },
       drawRounds(inRounds, most),
       h(isCode ? "code" : "span", { class: "label" }, label),
-      h("span", { class: "count" }, countText(inRounds, isRight)),
+      count,
     );
   });
-  return drawStacks(lines, isCode ? " code" : "");
+  const list = drawStacks(lines, isCode ? " code" : most <= FEW ? " few" : ""),
+    inRow = Math.ceil(Math.sqrt(most / 2));
+  list.style.setProperty("--in-row", String(inRow));
+  list.style.setProperty("--rows", String(Math.ceil(most / inRow)));
+  list.style.setProperty("--rounds", String(Math.max(counts.length, 1)));
+  return list;
 }
 
 function drawStacks(lines, names) {
