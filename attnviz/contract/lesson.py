@@ -276,7 +276,7 @@ class LessonEntry(Sent):
     id: Slug
     name: NonEmpty
     says: str
-    minutes: Annotated[int, Meta(ge=1)]
+    minutes: Annotated[int, Meta(ge=0)]  # 0 if none are planned, as for a talk
     n_moments: Annotated[int, Meta(ge=1)]
     why: str = ""  # why it matters, in a sentence
     moments: list[MomentEntry] = field(default_factory=list)  # its moments in order; empty for a talk

@@ -203,6 +203,33 @@ def test_speaker_sees_end_and_black_screen(given, speaker):
     expect(speaker.locator(".speaker .room")).to_have_text("")
 
 
+ON_TOP = """each => {
+    const { x, y } = each.getBoundingClientRect();
+    return each.getRootNode().elementFromPoint(x + 5, y + 5) === each;
+}"""
+
+
+def test_talk_is_given_to_a_class_by_the_keyboard(talk):
+    page = talk.page
+    from_menu(page, "Your talk (5)").press("Enter")
+    drawer(page).get_by_role("button", name="Give it to a class").press("Enter")
+    expect(page.locator(".class-code .typed-code strong")).to_have_text(re.compile("^[A-Z]{6}$"))
+    page.keyboard.press("Escape")
+    count(page, "1 of 5")
+    teach = page.get_by_role("button", name="Teach", exact=True)
+    page.locator("footer .ways-on button").last.focus()
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    expect(teach).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Speaker’s window")).to_be_visible()
+    page.keyboard.press("Escape")
+    for key in ("5", "Enter", "PageDown"):
+        page.keyboard.press(key)
+    expect(page.locator(".talk-end")).to_be_visible()
+    assert page.locator(".class-door strong").evaluate(ON_TOP), "who has come late finds the class"
+
+
 def test_talk_survives_exploring_and_lost_server(given):
     page = given
     page.mouse.move(320, 320)

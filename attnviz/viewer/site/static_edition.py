@@ -128,7 +128,7 @@ def talk_pages(talk: Talk) -> Iterator[Page]:
     for_all = [structs.replace(each, notes="") for each in talk.moment]  # whoever has the page may read it
     moments = [talk_moment(each, talk.uploads, talk.images) for each in for_all]
     planned = [each.minutes for each in talk.moment]
-    minutes = max(round(sum(planned)), 1)
+    minutes = round(sum(planned))
     entry = LessonEntry(
         id=_TALK, name=title, says="", minutes=minutes, n_moments=len(moments), planned=planned if any(planned) else []
     )

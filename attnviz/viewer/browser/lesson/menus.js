@@ -148,6 +148,7 @@ function makeFoot(state, actions, takeaway) {
     count = h("span", { class: "count" }),
     out = h("span", { class: "ways-out" }, explore.element, leaving, teach.button, teach.panel),
     box = h("footer", { class: "to-come" }, first, ways, dots, count, out); // until the first moment is there
+  let wasPresented = false;
   const isUsable = each => !each.disabled && each.checkVisibility({ visibilityProperty: true });
   const takeFocus = () => [next, show, back].find(isUsable)?.focus({ preventScroll: true });
   const drawDot = (nth, here) => {
@@ -183,7 +184,9 @@ function makeFoot(state, actions, takeaway) {
       const here = nth || order.filter(number => number < position.moment).length + 0.5; // an optional one has no dot
       dots.replaceChildren(...order.map((_, place) => drawDot(place + 1, here)));
       write(count, nth ? `${nth} of ${order.length}` : OPTIONAL);
-      if (box.contains(focused) && !isUsable(focused)) takeFocus();
+      const begins = position.present && !wasPresented; // by the menu: its button, focused, would stay in the room's sight
+      wasPresented = position.present;
+      if (box.contains(focused) && (!isUsable(focused) || (begins && out.contains(focused)))) takeFocus();
     },
   };
 }

@@ -274,7 +274,7 @@ export function makeTalkDock(talkStore, requests, host) {
     doThere: what => give(1, false, what),
   });
   const drawer = makeTalkDrawer(talkStore, requests, {
-    give: moment => give(moment, true),
+    give: (moment, what) => give(moment, true, what),
     open(moment) {
       drawer.close();
       host.open(moment);

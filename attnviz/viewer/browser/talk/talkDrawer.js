@@ -13,7 +13,7 @@ export const FULL = `A talk has at most ${MOST_MOMENTS} moments: delete one firs
 const KEPT = "Kept in this browser, and nowhere else.",
   LOST = "Not kept: this browser forbids it or has no room left. Save it by “↓ File” before you leave this page.";
 
-// actions: give(number), open(moment); `ways` are buttons that do something with the whole talk, `code` takes a QR code.
+// actions: give(number, what), which there does "openClass", open(moment); `ways` are buttons that do something with the whole talk, `code` takes a QR code.
 export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) {
   const title = h("input", { placeholder: "Title of the talk", maxLength: 200, "aria-label": "Title of the talk" }),
     count = h("p", { class: "note" }),
@@ -21,6 +21,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
     how = h("p", { class: "how" }, HOW),
     status = h("p", { class: "status", role: "status" }),
     giving = button("Give the talk", () => give(1), "check"),
+    toClass = button("Give it to a class", () => give(1, "openClass")),
     slides = button("Add a slide", addSlide),
     undo = button("Undo", () => talkStore.undo());
   const deleting = button("Throw away", () => {
@@ -29,7 +30,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
   });
   const closing = button("Close", () => box.close()),
     head = h("header", {}, h("h2", {}, "Your talk"), closing),
-    foot = h("footer", {}, giving, ways, undo, deleting),
+    foot = h("footer", {}, giving, toClass, ways, undo, deleting),
     props = { class: "viewer talk-drawer asks", "aria-label": "Your talk" },
     box = h("dialog", props, head, title, count, how, list, h("p", {}, slides), status, code, foot);
   title.oninput = () => talkStore.change({ ...talkStore.talk, title: title.value }, "title");
@@ -99,7 +100,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
       n ? `${countOf(moments)} ${kept}${ownNumbersIn(moments)}${imagesOf(moments).length ? IMAGES : ""}` : "",
     );
     how.hidden = n > 0;
-    for (const each of [giving, deleting, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
+    for (const each of [giving, toClass, deleting, ...ways.filter(way => !way.dataset.always)]) each.disabled = !n;
     undo.disabled = !canUndo;
     if (order !== drawn) {
       const { activeElement } = box.getRootNode(),
