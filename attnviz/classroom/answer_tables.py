@@ -13,13 +13,13 @@ from attnviz.classroom.room import Question, Room
 from attnviz.contract.lesson import Choose, Fill, Pick, Write
 from attnviz.lessons.given import text_of_runs
 
-_COLUMNS = ("question", "round", "answer", "answer (%)", "count", "sure", "right")
+SURE = ("guessed", "fairly sure", "very sure")  # 1 to 3, as phones ask
+_COLUMNS = ("question", "round", "answer", "answer (%)", "count", *SURE, "right")
 _ACTIVE = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
-SURE = 3  # of an answer's 1 to 3
 
 
 def counts_table(room: Room) -> str:
-    """A line per answer: how many gave it, and how many of them were sure. A share is in per cent."""
+    """A line per answer: how many gave it, and how many of them said how sure they were. A share is in per cent."""
     return _csv(_COLUMNS, (line for each in room.questions.values() for line in _lines(each)))
 
 
@@ -27,12 +27,13 @@ def _lines(entry: Question) -> Iterator[tuple]:
     question = question_at(entry.place)
     is_share = isinstance(question, Fill) and question.is_share
     for number, counts in enumerate(entry.counts, start=1):
-        sure = {value: n for value, how, n in entry.sure_counts[number - 1] if how == SURE}
+        sure = {(value, how): n for value, how, n in entry.sure_counts[number - 1]}
         for value, count in counts:
             text, is_known = _label(question, value), is_right(question, value)
             right = "" if is_known is None else "yes" if is_known else "no"
             answer = ("", text) if is_share else (text, "")
-            yield (_prompt(question), number, *answer, count, sure.get(value, ""), right)
+            how_sure = [sure.get((value, how), "") for how in (1, 2, 3)]
+            yield (_prompt(question), number, *answer, count, *how_sure, right)
 
 
 def seats_table(room: Room) -> str:

@@ -6,7 +6,7 @@ import io
 import pytest
 
 from attnviz.classroom import answer_tables, commands
-from attnviz.classroom.answer_tables import counts_table, seats_table
+from attnviz.classroom.answer_tables import SURE, counts_table, seats_table
 from attnviz.classroom.codes import new_seat
 from attnviz.classroom.commands import Place, Takes
 from attnviz.classroom.room import Room
@@ -80,7 +80,7 @@ def test_counts_are_of_all_and_say_who_was_sure_and_right(room):
     for each in by_question["Share?"]:
         n = round(float(each["answer (%)"])) - 50
         assert (each["answer"], each["right"]) == ("", "yes" if abs(n - 7) <= 5 else "no")
-        assert each["sure"] == ("1" if n % 4 == 3 else "")
+        assert [each[how] for how in SURE] == ["1" if n % 4 == nth else "" for nth in (1, 2, 3)]
 
 
 def test_no_cell_is_run_as_a_formula(room):

@@ -22,6 +22,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from attnviz.classroom import room_entry, room_routes, rooms
+from attnviz.classroom.answer_tables import SURE
 from attnviz.classroom.codes import LETTERS
 from attnviz.classroom.commands import Join, Place
 from attnviz.classroom.fair_queue import FairQueue, Usage
@@ -200,7 +201,7 @@ async def test_a_class_follows_answers_and_is_sent_what_it_may_know():
     late = await vote(made, seat, 5)
     assert (late.status, late.text) == (400, "No more answers are taken.")
     lines = (await post(code, key, do="counts")).text.splitlines()
-    assert lines[1].endswith(",1,cross,,1,,no")
+    assert lines[1].endswith(",1,cross,,1,,,,no")
     assert await statuses(post(code, key, do="end"), post(code, do="join")) == [200, 404]
 
 
@@ -251,9 +252,9 @@ async def test_a_class_that_is_asked_again_answers_anew_and_keeps_its_first_answ
     assert (await post(code, key, do="again")).status == 400, "twice"
     lines = list(csv.reader((await post(code, key, do="counts")).text.splitlines()))[1:]
     assert [line[1:] for line in lines] == [
-        ["1", "animal", "", "1", "", "yes"],
-        ["1", "cross", "", "2", "", "no"],
-        ["2", "animal", "", "1", "", "yes"],
+        ["1", "animal", "", "1", *[""] * 3, "yes"],
+        ["1", "cross", "", "2", *[""] * 3, "no"],
+        ["2", "animal", "", "1", *[""] * 3, "yes"],
     ]
 
 
@@ -294,13 +295,13 @@ async def test_the_counts_have_each_answers_people_and_whether_it_is_right_and_n
         for seat, value in zip(await joins(made["code"], 4), values, strict=True):
             assert (await vote(made, seat, value, number - 1)).status == 200
     head, *lines = csv.reader((await post(made["code"], made["key"], do="counts")).text.splitlines())
-    assert head == ["question", "round", "answer", "answer (%)", "count", "sure", "right"]
+    assert head == ["question", "round", "answer", "answer (%)", "count", *SURE, "right"]
     words, weights = lines[:3], lines[3:]
     assert [line[2:] for line in words] == [
-        [f"'{label}", "", str(n), "", "yes" if row[place] == max(row) else "no"]
+        [f"'{label}", "", str(n), "", "", "", "yes" if row[place] == max(row) else "no"]
         for (place, n), label in zip(answers["word"], "=@+", strict=True)
     ]
-    assert [(line[2], float(line[3]), line[4], line[6]) for line in weights] == [
+    assert [(line[2], float(line[3]), line[4], line[-1]) for line in weights] == [
         ("", pytest.approx(100 * value), str(n), right)
         for (value, n), right in zip(answers["share"], ("yes", "yes", "no"), strict=True)
     ]
