@@ -1,5 +1,6 @@
 """What one takes away from a lesson: a handout of three moments a page, and its questions as files."""
 
+import json
 import math
 import re
 
@@ -11,7 +12,7 @@ from tab import at, frames
 from attnviz.contract.base import received
 from attnviz.core.numerals import short
 from attnviz.lessons.export import of_lesson
-from attnviz.lessons.lesson import LESSONS, passes_at
+from attnviz.lessons.lesson import LESSONS, moment, passes_at
 from attnviz.lessons.talk_request import TalkRequest, reply
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -50,13 +51,13 @@ def taken(page):
     return page
 
 
-def drawn(page):
-    """Press “Print a handout” and wait for its print: the button fetches all moments first, or the paper is blank."""
+def drawn(page, name="Print a handout"):
+    """Press “Print a handout”, or the one without answers, and wait for its print: the button fetches all moments first, or the paper is blank."""
     page.evaluate("""() => {
         window.prints = 0;
         window.print = () => { window.dispatchEvent(new Event("beforeprint")); window.prints += 1; };
     }""")
-    page.get_by_role("button", name="Print a handout").click()
+    page.get_by_role("button", name=name).click()
     page.wait_for_function("window.prints === 1 && document.querySelector('.handout .lines') !== null")
     return page
 
@@ -83,6 +84,32 @@ def test_handout_has_three_moments_a_page(taught):
             assert bare(f"Page {number} of {len(sheets)}") in letters
             for place in range(3 * number - 2, min(3 * number, len(moments)) + 1):
                 assert bare(f"{place}. {moments[place - 1].title}") in letters
+
+
+@pytest.mark.parametrize("lesson", ["who-is-it", "masks"])
+def test_handout_for_before_has_the_choices_and_no_answer(taught, lesson):
+    page = taken(taught(at(lesson=lesson, moment=2)))
+    told = {}
+    for has_answers, name in ((False, "Print it without answers"), (True, "Print a handout")):
+        articles = drawn(page, name).locator(".handout article").all()
+        told[has_answers] = [bare(each.inner_text()) for each in articles]
+        assert (page.locator(".handout .law").count() > 0) == (has_answers and lesson == "masks")
+        assert page.evaluate(CROWDED) == []
+        put_away(page)
+    asked = 0
+    for nth, (before, after) in enumerate(zip(told[False], told[True], strict=True), 1):
+        sent = json.loads(moment(lesson, nth))
+        question, said = sent["question"], "".join(run[1] for run in sent["after"] if isinstance(run[1], str))
+        assert bare(sent["title"]) in before
+        if not question:
+            continue
+        asked += 1
+        assert not said or bare(said) not in before
+        assert "Itis" not in before
+        assert "Itis" in after or question["kind"] == "gaps"
+        if question["kind"] == "choose":
+            assert [each["label"] for each in question["candidates"] if bare(each["label"]) not in before] == []
+    assert asked > 3
 
 
 LARGE = """() => [...document.querySelectorAll(".handout article")].flatMap((article, nth) => {

@@ -43,7 +43,7 @@ export const answerOfGaps = question =>
     .join("; ");
 
 // The table; drawGap(nth) returns what stands in a gap, or null for its number.
-export function drawGaps({ words, rows }, numbers, drawGap = _nth => null) {
+export function drawGaps({ words, rows }, numbers, drawGap = /** @type {(nth: number) => any} */ (_nth => null)) {
   let nth = -1;
   const drawCell = ({ text, gap }) => {
     nth += gap ? 1 : 0;

@@ -12,7 +12,7 @@ const LARGEST = 8.5,
   SMALLEST = 6,
   STEP = 0.25; // in points
 
-// Goes into `root` when the browser prints, and away afterwards. Returns {print(title, moments), end()}.
+// Goes into `root` when the browser prints, and away afterwards. Returns {print(title, moments, hasAnswers), end()}.
 export function makeHandout(window, root) {
   const pages = h("div", { class: "pages handout" });
   let request = null,
@@ -32,8 +32,8 @@ export function makeHandout(window, root) {
   };
   const end = onPrint(window, A4, before, after);
   return {
-    print(title, moments) {
-      request = { title, moments };
+    print(title, moments, hasAnswers = true) {
+      request = { title, moments, hasAnswers };
       window.print();
     },
     end,
@@ -59,13 +59,13 @@ const MOST_COLUMNS = 8, // of a table in a picture of this size, or its numbers 
   MADE_OF = { attention: "scaled", probabilities: "logits" };
 
 // The rows that a question needs replace its picture. A table of many words gives its place to the row with the answer, in larger letters.
-function enlarge(frame, moment) {
+function enlarge(frame, moment, hasAnswers) {
   const { question, given } = moment,
     columns = frame.querySelectorAll(".sheet tr.names > th").length,
     hasScores = frame.querySelector(".score-pictures")?.checkVisibility();
   if (!question || moment.document?.other) return; // a pair has two rows beside each other
   if (given.length) frame.replaceChildren(h("div", { class: "large-rows" }, drawGiven(given, BESIDE)));
-  else if (columns > MOST_COLUMNS && hasScores) {
+  else if (hasAnswers && columns > MOST_COLUMNS && hasScores) {
     const rows = answerRows(moment);
     frame.classList.toggle("of-one-row", rows.length > 0);
     if (rows.length) frame.append(h("div", { class: "large-rows" }, drawGiven(rows, BESIDE)));
@@ -89,7 +89,7 @@ function answerRows({ document, answerCell }) {
 }
 
 // Draws all pages and returns their pictures, which are laid out at screen size and scaled down by lesson.css.
-function drawPages(pages, { title, moments }) {
+function drawPages(pages, { title, moments, hasAnswers }) {
   const count = Math.ceil(moments.length / ON_A_PAGE),
     pictures = moments.map(moment => pictureOf(moment));
   pages.replaceChildren();
@@ -100,12 +100,14 @@ function drawPages(pages, { title, moments }) {
     }
     const lines = h("div", { class: "lines" }),
       textBox = h("div", { class: "said" }),
-      frame = h("div", { class: "frame" }, h("div", { class: "shown" }, pictures[index].element));
-    textBox.append(...drawMoment(onPaper(moment), "paper", { title: `${index + 1}. ${moment.title}`.trim() }), lines);
+      frame = h("div", { class: "frame" }, h("div", { class: "shown" }, pictures[index].element)),
+      heading = `${index + 1}. ${moment.title}`.trim(),
+      isCovered = !hasAnswers && moment.question !== null;
+    textBox.append(...drawMoment(onPaper(moment), "paper", { title: heading, isShown: hasAnswers }), lines);
     pages.lastChild.append(h("article", {}, frame, textBox));
-    pictures[index].show(moment, false, false);
-    enlarge(frame, moment);
-    if (frame.classList.contains("of-one-row")) pictures[index].show(moment, false, false);
+    pictures[index].show(moment, isCovered, false);
+    enlarge(frame, moment, hasAnswers);
+    if (frame.classList.contains("of-one-row")) pictures[index].show(moment, isCovered, false);
     fitText(textBox);
   }
   pages.classList.add("drawn");

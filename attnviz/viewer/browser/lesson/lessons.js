@@ -238,6 +238,7 @@ export function mountLessons(root, course, host) {
   return {
     go: navigation.go,
     print: menus.print,
+    printUnanswered: () => menus.print(false),
     openClass: classBar?.open,
     end() {
       for (const each of [remote, windows, menus, presenting, view, classBar]) each?.end();

@@ -252,8 +252,8 @@ const FORMS = [
   ["slides", "Questions as slides (Markdown)", "md", "text/markdown"],
 ];
 
-// The menu items of what can be taken away. title() names the lesson or talk, questions(form) resolves to a file of its questions, print()
-// prints its handout.
+// The menu items of what can be taken away. title() names the lesson or talk, questions(form) resolves to a file of its questions, print(hasAnswers)
+// prints its handout: without answers for before, with them for after.
 export function makeTakeaway({ title, questions, print }) {
   const status = h("p", { class: "status", role: "status" });
   const reporting = act => async () => {
@@ -268,14 +268,23 @@ export function makeTakeaway({ title, questions, print }) {
     const save = async () => saveFile(await questions(form), `${fileNameOf(title())}.${ending}`, type);
     return button(label, reporting(save));
   });
-  return [button("Print a handout", reporting(print)), ...saving, status];
+  const handout = button(
+      "Print a handout",
+      reporting(() => print(true)),
+    ),
+    unanswered = button(
+      "Print it without answers",
+      reporting(() => print(false)),
+    );
+  return [handout, unanswered, ...saving, status];
 }
 
 // All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, around, over, drawContents(), update(), print(), end()}; `around` holds
 // All lessons or the end page.
 export function makeMenus({ box, about }, state, { host, course, memory, moments }, actions) {
   const handout = makeHandout(window, box),
-    print = async () => handout.print(state.entry().name, await Promise.all(state.positions().map(moments.get))),
+    print = async (hasAnswers = true) =>
+      handout.print(state.entry().name, await Promise.all(state.positions().map(moments.get)), hasAnswers),
     questions = form => {
       const { lesson } = state.position;
       return lesson === ID ? host.talk.questions(form) : host.questions(lesson, form);

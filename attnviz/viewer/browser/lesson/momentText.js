@@ -6,23 +6,23 @@ import { verdictOn } from "./question.js";
 import { INERT, drawSentence, plainText } from "./sentence.js";
 import { isSlide } from "./slide.js";
 
-// What is said in a moment, as elements. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, which shows
-// every answer). Parts: title, isShown (whether the answer is), lines (how many of a worked example, else all), isWordsAlone (a first screen
+// What is said in a moment, as elements. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, with
+// or without answers). Parts: title, isShown (whether the answer is), lines (how many of a worked example, else all), isWordsAlone (a first screen
 // of a sentence and its question), numbers (as drawSentence takes them), and elements: question, verdict, own (the user's own words and what
 // belongs to them), given (the numbers that the question needs), optional (a link to the optional moment that follows).
 export function drawMoment(moment, mode, parts) {
   const { why, text, worked, after, question, ending } = moment,
-    { title = moment.title, isShown = mode === "paper", isWordsAlone = false, numbers = INERT } = parts,
+    { title = moment.title, isShown = false, isWordsAlone = false, numbers = INERT } = parts,
     sentence = (runs, name = "", tag = "p") => runs.length > 0 && drawSentence(runs, numbers, tag, name),
-    nLines = isShown ? worked.length : (parts.lines ?? worked.length),
+    nLines = mode === "paper" ? worked.length : (parts.lines ?? worked.length),
     lines = worked.map((runs, nth) => drawSentence(runs, numbers, "li", nth < nLines ? "" : "to-come")),
     example = worked.length > 0 && h("ol", { class: "worked" }, lines);
   if (mode === "paper") {
-    const verdict = question ? verdictOn(question, null, after).sentences : [after],
+    const verdict = !question ? [after] : isShown ? verdictOn(question, null, after).sentences : [],
       [sentences, said, explain] = [[why, text], verdict, [ending?.explain ?? []]].map(all =>
         all.map(runs => sentence(runs)),
       ),
-      asked = question && [sentence(question.prompt), drawOnPaper(question, numbers)];
+      asked = question && [sentence(question.prompt), drawOnPaper(question, numbers, isShown)];
     return present([drawKind(moment), h("h2", {}, title), sentences, example, asked, said, explain].flat());
   }
   return [
@@ -49,11 +49,12 @@ export function drawMoment(moment, mode, parts) {
   ];
 }
 
-// What of a question stands on paper, besides its prompt: a table, or the answers of a lecturer's own choice, which stand nowhere else.
-function drawOnPaper(question, numbers) {
-  if (question.kind === "gaps") return drawGaps(question, numbers);
-  const isOwn = question.kind === "choose" && question.candidates.every(({ feedback }) => !feedback.length);
-  return isOwn && h("ul", { class: "offered" }, ...question.candidates.map(({ label }) => h("li", {}, label)));
+// What of a question stands on paper, besides its prompt: a table, or answers to choose from, unless the prompt or the picture has them.
+function drawOnPaper(question, numbers, isShown) {
+  if (question.kind === "gaps") return drawGaps(question, numbers, () => (isShown ? null : ""));
+  const isOwn = question.kind === "choose" && question.candidates.every(({ feedback }) => !feedback.length),
+    isToChoose = isOwn || (!isShown && question.kind === "choose");
+  return isToChoose && h("ul", { class: "offered" }, ...question.candidates.map(({ label }) => h("li", {}, label)));
 }
 
 export const OPTIONAL = "For engineers";

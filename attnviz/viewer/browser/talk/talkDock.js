@@ -206,7 +206,9 @@ function makeTalkSharing(talkStore, requests, site, { report, doThere }) {
     questions = form => requests.questionsFileOf(talkStore.talk, form),
     takeaway = button("Handout and questions"),
     panel = makeMenu(takeaway, "takeaway", "Handout and questions");
-  panel.append(...makeTakeaway({ title, questions, print: async () => doThere("print") }));
+  panel.append(
+    ...makeTakeaway({ title, questions, print: async hasAnswers => doThere(hasAnswers ? "print" : "printUnanswered") }),
+  );
   const sharing = (name, act) => {
     const share = async () => {
       code.replaceChildren();
@@ -255,7 +257,7 @@ const withCount = n => (n ? ` (${n})` : "");
 
 const TOO_LARGE = "A talk holds at most 8 MiB of your own numbers, and with these it would have more.";
 
-// host: {site, give(position, what), open(moment)}: give() leads to a position in the talk, and there does "print" or "openClass".
+// host: {site, give(position, what), open(moment)}: give() leads to a position in the talk, and there does "print", "printUnanswered" or "openClass".
 export function makeTalkDock(talkStore, requests, host) {
   const chooser = h("input", { type: "file", accept: ".toml", hidden: true }),
     opening = button("Open a file", () => chooser.click());
