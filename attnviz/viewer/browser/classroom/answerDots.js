@@ -1,7 +1,7 @@
 // The answers of a class as dots: above the options, or placed on the numbers that they name.
 import { afterFrame, h, memoLast } from "../dom/element.js";
 import { drawShownTexts } from "../lesson/classTexts.js";
-import { hasRight } from "../lesson/question.js";
+import { hasRight, isRightAnswer } from "../lesson/question.js";
 import { groupAnswers } from "./answerGroups.js";
 import { drawMoves } from "./answerMoves.js";
 import { percent } from "../model/numeral.js";
@@ -17,7 +17,7 @@ export const NOTHING_MORE = /** @type {any} */ ({}); // of Audience
 export const needsBoard = ({ kind }, { sure = [], moves = [] }) =>
   kind === "write" || moves.length > 0 || sure.some(round => round.length);
 
-export const NO_ANSWERS = "No answers yet.";
+const NO_ANSWERS = "No answers yet.";
 const isEmpty = counts => counts.every(round => !round.length);
 
 // `counts` are as in Audience of generated/contract.d.ts, null as long as they aren't shown, and so is what `more` there is; without a `title`
@@ -50,11 +50,7 @@ const SURE = ["", "Guessed", "Fairly sure", "Very sure"]; // as a phone asks for
 function drawSure(question, sure, isShown) {
   if (!sure.length) return [];
   const isJudged = isShown && hasRight(question),
-    isRight = value =>
-      question.kind === "fill"
-        ? Math.abs(value - question.right) <= question.tolerance
-        : question.right.includes(value),
-    counts = SURE.map((_, how) => countSure(sure, how, isRight)),
+    counts = SURE.map((_, how) => countSure(question, sure, how)),
     most = Math.max(...counts.map(({ all }) => all));
   const lines = counts.flatMap(({ all, right }, how) => {
     if (!how) return [];
@@ -67,10 +63,10 @@ function drawSure(question, sure, isShown) {
   return [h("ul", { class: "class-sure", "aria-label": "How sure they were" }, lines.reverse())];
 }
 
-function countSure(sure, how, isRight) {
+function countSure(question, sure, how) {
   const those = sure.filter(each => each[1] === how),
     sum = all => all.reduce((total, [, , count]) => total + count, 0);
-  return { all: sum(those), right: sum(those.filter(([value]) => isRight(value))) };
+  return { all: sum(those), right: sum(those.filter(([value]) => isRightAnswer(question, value))) };
 }
 
 function drawCandidates({ candidates, right, isCode }, counts, isShown) {

@@ -1,5 +1,5 @@
 // The answers of a class in few groups: a candidate each, or numbers in ranges of round width.
-import { answerText } from "../lesson/question.js";
+import { answerText, isRightAnswer } from "../lesson/question.js";
 
 const MOST_VALUES = 8; // numbers that have a group each
 const MOST_RIGHT = 3; // numbers beside the right one that count as right and have a group each
@@ -12,15 +12,10 @@ const TAIL = 0.05; // of numbers at either end that share the outermost range
 // Groups of `values` in order, and groupOf(value), the index of a value's group. Right answers are marked, and apart, once isShown.
 /** @returns {{ groups: Group[], groupOf(value: number): number }} */
 export function groupAnswers(question, values, isShown) {
-  const isRight = isShown ? rightOf(question) : () => false;
+  const isRight = value => isShown && isRightAnswer(question, value);
   return question.kind === "fill"
     ? groupNumbers(question, values, isRight)
     : groupBy(values, isRight, value => [value, question.candidates[value].label]);
-}
-
-function rightOf({ kind, right, tolerance }) {
-  if (kind !== "fill") return value => right.includes(value);
-  return value => right !== null && Math.abs(value - right) <= tolerance;
 }
 
 function groupNumbers(question, values, isRight) {

@@ -1,6 +1,6 @@
 // The log of a class (room_log.py), from which the browser that opened the room reopens it after the server has lost it. It is stored with the
 // tab, so it survives a reload and is gone with the tab.
-import { readStored, writeStored } from "../lesson/memory.js";
+import { readStored, removeStored, writeStored } from "../lesson/memory.js";
 
 const NAME = "attnviz class log"; // {length, name}; its commands are in pieces, so that an answer doesn't write all of them
 const PIECE = 200; // commands
@@ -46,12 +46,4 @@ function readLog(storeOf) {
     nPieces = Math.ceil(length / PIECE),
     commands = Array.from({ length: nPieces }, (_, nth) => readStored(storeOf, pieceName(nth)) ?? []).flat();
   return commands.length === length ? { commands, name } : { commands: [], name: "" };
-}
-
-function removeStored(storeOf, name) {
-  try {
-    storeOf().removeItem(name);
-  } catch {
-    // nothing can be stored here
-  }
 }

@@ -1,5 +1,5 @@
 // The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
-import { readStored, writeStored } from "../lesson/memory.js";
+import { readStored, removeStored, writeStored } from "../lesson/memory.js";
 import { makeListeners } from "../dom/element.js";
 import { RETRY_MS, askAgain, isGone, isTemporary } from "../shell/ask.js";
 import { makeClassLog } from "./classLog.js";
@@ -215,11 +215,7 @@ export function makeSpeaker(line, storeOf) {
 const placeOf = ({ at, question, moment }) => JSON.stringify([at, question, moment]);
 
 function takeLed(storeOf) {
-  try {
-    const text = storeOf().getItem(LED);
-    storeOf().removeItem(LED);
-    return text === null ? -1 : Number(text);
-  } catch {
-    return -1;
-  }
+  const led = readStored(storeOf, LED) ?? -1;
+  removeStored(storeOf, LED);
+  return led;
 }

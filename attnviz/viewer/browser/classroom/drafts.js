@@ -1,5 +1,5 @@
 // What was typed on a phone and isn't sent: it is there again once the class is back at its question, and after a reload.
-import { readStored, writeStored } from "../lesson/memory.js";
+import { readStored, removeStored, writeStored } from "../lesson/memory.js";
 
 const NAME = "attnviz drafts";
 const MAX_KEPT = 20;
@@ -22,7 +22,7 @@ export function makeDrafts(storeOf) {
     }),
     forget() {
       texts = {};
-      writeStored(storeOf, NAME, null);
+      removeStored(storeOf, NAME);
     },
   };
 }

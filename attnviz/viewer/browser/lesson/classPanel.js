@@ -1,7 +1,7 @@
 // What a speaker alone sees of a class, in the speaker's window or on another device: how many gave each answer, before the room sees it.
 import { button, h, redraw, write } from "../dom/element.js";
 import { makeTextLists } from "./classTexts.js";
-import { answerText, hasRight } from "./question.js";
+import { answerText, hasRight, isRightAnswer } from "./question.js";
 import { isForClass } from "./presses.js";
 
 const MOST_LINES = 12; // of numbers; choices have one each
@@ -12,12 +12,12 @@ export function countLines(question, counts) {
   if (question.candidates)
     return question.candidates.map(({ label }, index) => ({
       label,
-      isRight: question.right.includes(index),
+      isRight: isRightAnswer(question, index),
       counts: counts.map(round => round.find(([value]) => value === index)?.[1] ?? 0),
     }));
   if (question.kind !== "fill") return [];
-  const { right, tolerance, isShare } = question,
-    isRight = value => right !== null && Math.abs(value - right) <= tolerance,
+  const { right, isShare } = question,
+    isRight = value => isRightAnswer(question, value),
     nameOf = value => (isShare && !isRight(value) ? Math.round(value / STEP) * STEP : value),
     lines = new Map();
   for (const [nth, round] of counts.entries())

@@ -20,6 +20,12 @@ export function writeStored(storeOf, name, data) {
   }
 }
 
+export function removeStored(storeOf, name) {
+  try {
+    storeOf().removeItem(name);
+  } catch {} // nothing can be stored
+}
+
 const NAME = "attnviz lessons";
 
 // `lessons` are entries of the list of lessons.

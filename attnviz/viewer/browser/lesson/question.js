@@ -26,6 +26,10 @@ export function verdictOn(question, answer, after = []) {
 export const hasRight = ({ kind, right = null }) =>
   kind === "gaps" || (Array.isArray(right) ? right.length > 0 : right !== null);
 
+// Whether an answer of a class counts as right; none does where there is no right one.
+export const isRightAnswer = ({ kind, right, tolerance }, answer) =>
+  kind === "fill" ? right !== null && Math.abs(answer - right) <= tolerance : right.includes(answer);
+
 function saidBy(question, answer) {
   const rest = question.kind === "write" ? "" : "There is no right answer.";
   if (answer === null) return rest ? [["", rest]] : [];
@@ -61,11 +65,11 @@ function judgeCandidate({ candidates, right, isCode }, answer) {
 }
 
 function judgeNumber(question, answer) {
-  const { right, text, tolerance, nears, isShare, lead, score } = question,
+  const { text, nears, isShare, lead, score } = question,
     value = [["strong", withUnit(question, text)]];
   if (answer === null) return { isRight: null, answered: null, right: value, feedback: [] };
   const answered = ["strong", answerText(question, answer)];
-  if (Math.abs(answer - right) <= tolerance) return { isRight: true, answered, right: value, feedback: [] };
+  if (isRightAnswer(question, answer)) return { isRight: true, answered, right: value, feedback: [] };
   const near = nears.find(each => Math.abs(answer - each.value) <= each.tolerance),
     feedback = near?.feedback ?? (isShare && lead ? neededScore(answer, lead, score) : []);
   return { isRight: false, answered, right: value, feedback };
