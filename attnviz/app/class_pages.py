@@ -5,6 +5,7 @@ a phone takes home: the moments of the speaker's talk that were shown, as one HT
 import gzip
 import math
 import time
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from urllib.parse import parse_qs
 
@@ -18,7 +19,6 @@ from attnviz.classroom.codes import code_in, seat_age
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.http import NO_STORE
 from attnviz.classroom.room_entry import ROOMS
-from attnviz.classroom.rooms import TakenHome
 from attnviz.core.errors import TalkError
 from attnviz.lessons.talk import Talk, TalkMoment, talk_moment
 from attnviz.scene.document.encoding import to_json
@@ -53,10 +53,9 @@ class ClassPages:
             return None
         if not path:  # the page's addresses are relative
             return RedirectResponse(f"{base.rpartition('/')[2]}/?{query}")
-        is_compressed = "gzip" in Request(scope).headers.get("accept-encoding", "")
-        page = _compressed(code) if is_compressed and code_in(code) else class_page(code).encode()
-        headers = _HEADERS | ({"Content-Encoding": "gzip"} if is_compressed and code_in(code) else {})
-        return Response(page, media_type="text/html", headers=headers)
+        if code_in(code) and "gzip" in Request(scope).headers.get("accept-encoding", ""):
+            return Response(_compressed(code), media_type="text/html", headers=_HEADERS | {"Content-Encoding": "gzip"})
+        return Response(class_page(code), media_type="text/html", headers=_HEADERS)
 
 
 @lru_cache(64)
@@ -85,19 +84,19 @@ async def answer_take_home(request: Request) -> Response:
 
 @lru_cache(4)
 def _file(moments: tuple[str, ...], images: tuple[tuple[str, str], ...]) -> bytes:
-    return gzip.compress(talk_file(shown_talk(TakenHome("", moments, dict(images), 0.0))).encode(), 6)
+    return gzip.compress(talk_file(shown_talk(moments, dict(images))).encode(), 6)
 
 
-def shown_talk(home: TakenHome) -> Talk:
+def shown_talk(moments: Iterable[str], images: Mapping[str, str]) -> Talk:
     """The moments that were shown, as many as fit."""
     kept, size = [], 0
-    for text in home.moments:
+    for text in moments:
         moment = msgspec.json.decode(text, type=TalkMoment)
         try:
-            size += len(to_json(talk_moment(moment, images=home.images)))
+            size += len(to_json(talk_moment(moment, images=images)))
         except TalkError:
             continue
         if size > MAX_BYTES:
             break
         kept.append(moment)
-    return Talk(title="What the class was shown", moment=tuple(kept), images=home.images)
+    return Talk(title="What the class was shown", moment=tuple(kept), images=dict(images))

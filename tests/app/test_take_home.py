@@ -1,5 +1,6 @@
 """The talk that a phone takes home: what was shown, once the class has ended, for its own phones."""
 
+import functools
 import json
 import time
 
@@ -61,9 +62,10 @@ async def test_a_class_takes_home_what_it_was_shown_and_nothing_that_anybody_sai
 def test_it_is_there_for_a_while_and_bounded(monkeypatch):
     moment = json.dumps(MOMENTS[0])
     made = rooms.TakenHome("", (moment, json.dumps(MOMENTS[2])), {}, 0.0)
-    assert len(class_pages.shown_talk(made).moment) == 2
+    shown = functools.partial(class_pages.shown_talk, made.moments, {})
+    assert len(shown().moment) == 2
     monkeypatch.setattr(class_pages, "MAX_BYTES", 1_000)
-    assert class_pages.shown_talk(made).moment == ()
+    assert shown().moment == ()
     now = time.time()
     monkeypatch.setattr(rooms, "MAX_HOMES", 3)
     ROOMS.homes = {str(n): made._replace(time=now - 200 * n) for n in range(6)}
