@@ -94,14 +94,17 @@ def sheets(page):
 def test_worksheet_omits_results_and_keeps_inputs(opened, band):
     page, trace = opened("?view=sheet", afresh=True, model="recall"), fitted_at({"model": "recall"}).trace
     page.evaluate("window.print = () => dispatchEvent(new Event('beforeprint'))")
-    from_menu(page, "Print").click()
-    page.get_by_label("Numbers left out from").select_option(band)
-    page.get_by_role("button", name="Worksheet and key").click()
-    copies, heads = sheets(page), [each["head"] for each in page.locator(".printed").evaluate_all(PAGES)]
-    named = [f"{copy}Layer {n}{does}" for copy in ("Worksheet", "Key") for n in (1, 2) for does in ("Where", "What")]
-    assert [re.match(r"(?:Worksheet|Key)Layer \d(?:Where|What)", each)[0] for each in heads] == named
-    worked, solved = copies[: len(copies) // 2], copies[len(copies) // 2 :]
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    printed = []
+    for copy, button in (("Worksheet", "Worksheet"), ("Key", "Its key")):
+        from_menu(page, "Print").click()
+        page.get_by_label("Numbers left out from").select_option(band)
+        page.get_by_role("button", name=button, exact=True).click()
+        printed.append(sheets(page))
+        heads = [each["head"] for each in page.locator(".printed").evaluate_all(PAGES)]
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        named = [f"{copy}Layer {n}{does}" for n in (1, 2) for does in ("Where", "What")]
+        assert [re.match(r"(?:Worksheet|Key)Layer \d(?:Where|What)", each)[0] for each in heads] == named
+    worked, solved = printed
     left = set().union(*(worked_out(solved[nth : nth + 2], band) for nth in range(0, len(solved), 2)))
     seen = {cell.name for sheet in worked for line in sheet for cell in line.cells} - {""}
     assert not seen & left

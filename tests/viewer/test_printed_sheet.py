@@ -39,12 +39,25 @@ def of_sheet(opened, settings, address="?view=sheet"):
     return page, fitted_at(settings).trace, json.loads(written(**settings))
 
 
-def worksheet(page, band):
+def copied(page, band, copy):
+    """Choose a copy of the sheet in the dialog, "Worksheet" or "Its key", and with it a print of its own."""
     from_menu(page, "Print").click()
     page.get_by_label("Numbers left out from").select_option(band)
-    page.get_by_role("button", name="Worksheet and key").click()
-    assert page.evaluate("isPrinted")
-    return printed(page)
+    page.get_by_role("button", name=copy, exact=True).click()
+
+
+COPIES = ("Worksheet", "Its key")
+
+
+def copies(page, band):
+    """The printed sheets of a worksheet, and those of its key."""
+    both = []
+    for copy in COPIES:
+        page.evaluate("window.isPrinted = false")
+        copied(page, band, copy)
+        assert page.evaluate("isPrinted")
+        both.append(printed(page))
+    return both
 
 
 def selections(document):
@@ -98,11 +111,12 @@ def test_sheet_prints_a_page_per_word_with_its_weights(opened, settings):
 
 
 @pytest.mark.slow
-def test_worksheet_is_followed_by_its_key(opened):
+def test_worksheet_and_key_are_printed_apart(opened):
     page, trace, document = of_sheet(opened, CAUSAL)
     before, whole = page.url, texts(printed(page))
-    pages = texts(worksheet(page, "exp(score − max)"))
-    worked, solved = pages[: len(whole)], pages[len(whole) :]
+    worked, solved = map(texts, copies(page, "exp(score − max)"))
+    for each in (worked, solved):
+        assert [f"Page {nth} of {len(whole)}" in text for nth, text in enumerate(each, 1)] == [True] * len(whole)
     assert [numberless(f"Key {text}") for text in whole] == [numberless(text) for text in solved]
     for sheet, key, (_, cell) in zip(worked, solved, selections(document), strict=True):
         weights = line(trace["attention"].value[cell["head"], cell["query"]])
@@ -140,12 +154,12 @@ FOLDED = {"q", "k", "v", "w_u"}
 def test_worksheet_leaks_no_number(opened, settings, band, out):
     page, trace, document = of_sheet(opened, settings)
     page.evaluate("window.print = () => window.dispatchEvent(new Event('beforeprint'))")
-    from_menu(page, "Print").click()
-    page.get_by_label("Numbers left out from").select_option(band)
-    page.get_by_role("button", name="Worksheet and key").click()
-    sheets, places = page.evaluate(SHEETS), selections(document)
-    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
-    for sheet, key, (name, cell) in zip(sheets[: len(places)], sheets[len(places) :], places, strict=True):
+    worked = []
+    for copy in COPIES:
+        copied(page, band, copy)
+        worked.append(page.evaluate(SHEETS))
+        page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    for sheet, key, (name, cell) in zip(*worked, selections(document), strict=True):
         missing = key["cells"].keys() - sheet["cells"].keys()
         assert {re.split(r"_\d|\[", each)[0] for each in missing} <= out, "nothing else is left out"
         secret = {key["cells"][each] for each in missing} - set(sheet["cells"].values())
@@ -277,7 +291,7 @@ def test_versions_print_a_page_each(opened, paper):
 def test_versions_are_offered_where_numbers_have_a_seed(opened):
     page, _, _ = of_sheet(opened, WHO)
     from_menu(page, "Print").click()
-    expect(page.get_by_role("button", name="Worksheet and key")).to_be_visible()
+    expect(page.get_by_role("button", name="Worksheet", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Their worksheets")).to_be_hidden()
 
 
@@ -329,7 +343,7 @@ def test_print_dialog_traps_the_keyboard(opened):
     sizes = dialog.locator("button, select").evaluate_all(
         "(all) => all.map((each) => Math.min(each.offsetWidth, each.offsetHeight))"
     )
-    assert len(sizes) == 6
+    assert len(sizes) == 7
     assert min(sizes) >= 24
     before = page.url
     for key in ("ArrowRight", "PageDown", "w", "1"):

@@ -77,38 +77,29 @@ const WORKSHEET = "Worksheet",
   UNROUNDED = "The key is computed from unrounded numbers: by those printed here, last digits may differ. ",
   WHOLE = "Parameters: whole"; // in a caption
 
-/** What is printed of the sheet: `start` is the label of the band from which numbers are left out, "" for none. Of `versions`, the
- * passes of a worksheet with different numbers, either the worksheets are printed or their keys.
+/** What is printed of the sheet: `start` is the label of the band from which numbers are left out, "" for none. `copy` is WORKSHEET or KEY, each a
+ * print of its own; `versions` are passes with other numbers.
  * @typedef {{ start: string, versions?: Pass[], copy?: string }} Job */
 
-// Draws worksheet and key into `pages`, or all versions of one of the two.
+// Draws the sheet into `pages`, its worksheet or its key, or all versions of one of the two.
 function drawSheets(pages, { pass, where, colours }, /** @type {Job} */ { start, versions, copy = "" }) {
-  if (versions)
-    versions.forEach((version, nth) => {
-      const name = `${copy} ${nth + 1}`,
-        shown = { pass: version, where: fitted(version, where), colours };
-      drawCopy(pages, shown, { name, start, isWorksheet: copy === WORKSHEET, count: pagesOf(version).length });
-    });
-  else {
-    const count = pagesOf(pass).length,
-      copies = start ? [WORKSHEET, KEY] : [""],
-      all = copies.length * count;
-    copies.forEach((name, nth) => {
-      const made = { name, start, isWorksheet: name === WORKSHEET, before: nth * count, count: all };
-      drawCopy(pages, { pass, where, colours }, made);
-    });
+  const made = { start, isWorksheet: copy === WORKSHEET };
+  for (const [nth, version] of (versions ?? [pass]).entries()) {
+    const shown = { pass: version, where: versions ? fitted(version, where) : where, colours },
+      name = versions ? `${copy} ${nth + 1}` : copy;
+    drawCopy(pages, shown, { ...made, name, count: pagesOf(version).length });
   }
 }
 
 // A page for each step: of a worksheet without the numbers from the bands labelled `start` on, of all else complete.
-function drawCopy(pages, { pass, where, colours }, { name, start, isWorksheet, before = 0, count }) {
+function drawCopy(pages, { pass, where, colours }, { name, start, isWorksheet, count }) {
   pagesOf(pass).forEach(({ id }, position) => {
     const onSheet = { ...where, ask: QUESTIONS[0], view: "sheet", present: false },
       usual = { ...onSheet, ...atStep(pass, onSheet, id), picked: "" },
       shown = isWorksheet ? shownBefore(pass, usual, start) : () => true,
       at = isWorksheet ? besideTheLargest(pass, usual, shown) : usual,
       sheet = makeOneWord(INERT),
-      foot = drawFoot(pass, name, before + position + 1, count);
+      foot = drawFoot(pass, name, position + 1, count);
     const parts = [drawHead(pass, at, name, isWorksheet), drawWords(pass, at), sheet.element, foot],
       alone = { ...lookAt(pass, at, false), shown, isWorksheet, colours },
       look = withPair(alone, pass, at, () => shown);
@@ -172,10 +163,10 @@ export function makePrintDialog(print, versions) {
     run();
   };
   const printAll = printing(() => print({ start: "" })),
-    printWorksheet = printing(() => print({ start: start.value })),
+    printCopy = copy => printing(() => print({ start: start.value, copy })),
     label = h("label", {}, "Numbers left out from ", start, " on"),
     complete = button("With all numbers", printAll, "primary"),
-    worksheet = h("p", {}, button("Worksheet and key", printWorksheet), label);
+    worksheet = h("p", {}, button("Worksheet", printCopy(WORKSHEET)), button("Its key", printCopy(KEY)), label);
   const printVersions = copy => async () => {
     const n = Math.min(Math.max(Math.round(Number(number.value)) || 1, 1), MOST_VERSIONS);
     number.value = String(n);
@@ -199,7 +190,7 @@ export function makePrintDialog(print, versions) {
   const exact = h(
       "p",
       { class: "note" },
-      "With the parameters “whole” all numbers agree with the key to the last digit.",
+      "With whole parameters (Settings, “Parameters”: whole) all numbers agree with the key to the last digit.",
     ),
     box = h(
       "dialog",
