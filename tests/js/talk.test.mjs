@@ -356,11 +356,13 @@ test("the answers of a choice of one's own stand on paper, as they stand nowhere
   const candidates = ["<b>yes</b>", "no"].map(label => ({ label, feedback: [] })),
     question = { kind: "choose", prompt: [["", "Which?"]], candidates, right: [], isCode: false },
     moment = { title: "", why: [], worked: [], text: [], after: [], question, ending: null, picture: null },
-    listed = each =>
-      drawMoment(each, "paper", {}).flatMap(part => part.querySelectorAll?.("li").map(li => li.textContent) ?? []);
+    listed = (each, isShown = true) =>
+      drawMoment(each, "paper", { isShown }).flatMap(part => part.querySelectorAll?.("li").map(li => li.textContent) ?? []);
   assert.deepEqual(listed(moment), ["<b>yes</b>", "no"]);
   const computed = candidates.map(each => ({ ...each, feedback: [["", "Why."]] }));
-  assert.deepEqual(listed({ ...moment, question: { ...question, candidates: computed, right: [0] } }), []);
+  const ofLesson = { ...moment, question: { ...question, candidates: computed, right: [0] } };
+  assert.deepEqual(listed(ofLesson), []);
+  assert.deepEqual(listed(ofLesson, false), ["<b>yes</b>", "no"], "before the lecture nothing else has them");
 });
 
 test("a room is sent a slide's image once, where it says that it lacks it", async t => {

@@ -52,7 +52,7 @@ def taken(page):
 
 
 def drawn(page, name="Print a handout"):
-    """Press “Print a handout”, or the one without answers, and wait for its print: the button fetches all moments first, or the paper is blank."""
+    """Press a button that prints a handout and wait for it: first all moments are fetched, or the paper is blank."""
     page.evaluate("""() => {
         window.prints = 0;
         window.print = () => { window.dispatchEvent(new Event("beforeprint")); window.prints += 1; };
