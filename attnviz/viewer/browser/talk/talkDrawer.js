@@ -30,9 +30,9 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
   });
   const closing = button("Close", () => box.close()),
     head = h("header", {}, h("h2", {}, "Your talk"), closing),
-    foot = h("footer", {}, giving, toClass, ways, undo, deleting),
+    foot = h("footer", {}, status, giving, toClass, ways, undo, deleting),
     props = { class: "viewer talk-drawer asks", "aria-label": "Your talk" },
-    box = h("dialog", props, head, title, count, how, list, h("p", {}, slides), status, code, foot);
+    box = h("dialog", props, head, title, count, how, list, h("p", {}, slides), code, foot);
   title.oninput = () => talkStore.change({ ...talkStore.talk, title: title.value }, "title");
   let home = null,
     chosen = -1, // the moment whose form is open
