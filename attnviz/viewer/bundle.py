@@ -95,7 +95,17 @@ def joined(names: Iterable[str]) -> str:
     return "\n".join(STYLES[each].read_text("utf-8") for each in names)
 
 
-_FOR_THE_APP_ALONE = {"article", "classroom", "lesson", "lessonPages", "phone", "settings", "slide", "views"}
+_FOR_THE_APP_ALONE = {
+    "article",
+    "classVoices",
+    "classroom",
+    "lesson",
+    "lessonPages",
+    "phone",
+    "settings",
+    "slide",
+    "views",
+}
 THEME = Path(__file__).with_name("shell.css")
 HEAD = """<!doctype html>
 <html lang="en">

@@ -357,7 +357,9 @@ test("the answers of a choice of one's own stand on paper, as they stand nowhere
     question = { kind: "choose", prompt: [["", "Which?"]], candidates, right: [], isCode: false },
     moment = { title: "", why: [], worked: [], text: [], after: [], question, ending: null, picture: null },
     listed = (each, isShown = true) =>
-      drawMoment(each, "paper", { isShown }).flatMap(part => part.querySelectorAll?.("li").map(li => li.textContent) ?? []);
+      drawMoment(each, "paper", { isShown }).flatMap(
+        part => part.querySelectorAll?.("li").map(li => li.textContent) ?? [],
+      );
   assert.deepEqual(listed(moment), ["<b>yes</b>", "no"]);
   const computed = candidates.map(each => ({ ...each, feedback: [["", "Why."]] }));
   const ofLesson = { ...moment, question: { ...question, candidates: computed, right: [0] } };

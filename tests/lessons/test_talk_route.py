@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from asgi import APP, ask
 from documents import fitted_at, whole
+from msgspec import structs
 from page import ROOT
 from test_talk import CAT, TALKS
 
@@ -168,14 +169,15 @@ def test_each_route_has_one_method():
 def test_link_holds_a_whole_talk(node):
     """With words of many scripts; what is broken, cut off or unpacks to too much is refused in a sentence."""
     talk = TALKS["who-is-it"]
-    talk = type(talk)(title="नमस्ते 🦜 \x00", moment=talk.moment)
+    without_notes = tuple(structs.replace(each, notes="") for each in talk.moment)
+    talk = type(talk)(title="नमस्ते 🦜 \x00", moment=without_notes)
     lessons = ", ".join(msgspec.json.encode(each).decode() for each in TALKS.values())
     source = f"""
         import {{ MAX_LINK_CHARACTERS, packed, unpacked }} from "{module("talkDock").as_uri()}";
         const given = await packed({msgspec.json.encode(talk).decode()}), json = await unpacked(given);
         const lengths = await Promise.all([{lessons}].map(async each => (await packed(each)).length));
         const refused = [];
-        const bomb = await packed({{ title: "a".repeat(3e6) }});
+        const bomb = await packed({{ title: "a".repeat(3e6), moment: [] }});
         for (const broken of [given.slice(0, 900), given + "!", "#talk=", "#talk=é", given.replace("A", "B"), bomb])
             await unpacked(broken).catch(({{ message }}) => refused.push(message));
         const fit = Math.max(...lengths) < MAX_LINK_CHARACTERS;

@@ -15,7 +15,7 @@ import visitor
 from needs import needed
 from packaging.requirements import Requirement
 from page import ROOT
-from sentences import COUNTS
+from sentences import COUNTS, counted
 
 import attnviz
 from attnviz.__main__ import APP, main
@@ -126,7 +126,7 @@ def test_readme_lesson_count():
     minutes = [each.minutes for each in LESSONS.values()]
     count = COUNTS[len(LESSONS)]
     assert f"in {count} short lessons" in README
-    assert f"{count} **lessons**, of {COUNTS[min(minutes)]} to {COUNTS[max(minutes)]} minutes each" in README
+    assert f"{count} **lessons**, of {counted(min(minutes))} to {counted(max(minutes))} minutes each" in README
 
 
 def test_readme_addresses_open():

@@ -5,7 +5,7 @@ import re
 from page import ROOT
 from test_colours import TOKENS, rules
 
-FITTED = r"cqw|vh|vw|var\(--(digits|label|letter|names|large|chosen|count|said|said-size|slide)\b"
+FITTED = r"cqw|vh|vw|var\(--(digits|label|letter|names|large|chosen|count|said|said-size|slide|room)\b"
 """A size that a fit computes from the room there is, for words and digits that have to stand in columns."""
 IN_FITTED = {  # selectors whose text is a part of one that is fitted, so that it keeps its proportion
     *(".answer .share", ".answer.guess .mark", ".answer .before"),

@@ -181,7 +181,17 @@ def test_viewer_names_no_attention_variant():
 
 
 def test_every_module_is_reachable():
-    entries = ("component", "articles", "numbers", "arrival", "connection", "standalone", "site")
+    entries = (
+        "component",
+        "articles",
+        "numbers",
+        "arrival",
+        "connection",
+        "standalone",
+        "site",
+        "follower",
+        "classPictures",
+    )
     joined = "".join(map(bundle, map(module, entries)))
     for path in BROWSER.glob("*/*.js"):
         assert path.stem in entries or f"const {path.stem}_js = " in joined, path.name
