@@ -43,7 +43,7 @@ _NOT_IN_A_CLASS = {"article", "lessonPages", "settings", "talk", "views"}  # sty
 SCRIPTS = {
     "component": Script.of(
         "component",
-        (name for name in STYLES if name != "article"),
+        (name for name in STYLES if name not in {"article", "phone"}),
         page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)},
     ),
     "articles": Script.of("articles", ("tokens", "formula", "article")),
