@@ -2,6 +2,8 @@
 import { afterFrame, h, memoLast } from "../dom/element.js";
 import { drawShownTexts } from "../lesson/classTexts.js";
 import { hasRight, isRightAnswer } from "../lesson/question.js";
+import { unlinked } from "../lesson/sentence.js";
+import { drawRuns } from "../dom/runs.js";
 import { groupAnswers } from "./answerGroups.js";
 import { drawMoves } from "./answerMoves.js";
 import { percent } from "../model/numeral.js";
@@ -20,13 +22,14 @@ export const needsBoard = ({ kind }, { sure = [], moves = [] }) =>
 const NO_ANSWERS = "No answers yet.";
 const isEmpty = counts => counts.every(round => !round.length);
 
-// `counts` are as in Audience of generated/contract.d.ts, null as long as they aren't shown, and so is what `more` there is; without a `title`
+// `counts` are as in Audience of generated/contract.d.ts, null as long as they aren't shown, and so is what `more` there is; without a `title`, in runs,
 // the question is named elsewhere.
+const NO_TITLE = /** @type {any[]} */ ([]);
 export function makeAnswerBoard() {
   const box = h("section", { class: "class-board", "aria-label": "The answers of the class" });
   const draw = memoLast(([, , counts, isShown, title, { sure, moves, texts }], question) => {
     const drawDots = question.kind !== "fill" ? drawCandidates : question.isShare ? drawSlider : drawNumbers,
-      heading = title ? [h("h2", {}, title)] : [],
+      heading = title.length ? [h("h2", {}, ...drawRuns(unlinked(title)))] : [],
       answers =
         question.kind === "write"
           ? drawShownTexts(texts)
@@ -38,7 +41,7 @@ export function makeAnswerBoard() {
   });
   return {
     element: box,
-    update(question, counts, isShown, title = "", { sure = [], moves = [], texts = [] } = NOTHING_MORE) {
+    update(question, counts, isShown, title = NO_TITLE, { sure = [], moves = [], texts = [] } = NOTHING_MORE) {
       draw([question.prompt, question.right ?? null, counts, isShown, title, { sure, moves, texts }], question);
     },
   };

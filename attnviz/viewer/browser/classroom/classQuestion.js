@@ -5,7 +5,8 @@ import { button, h, makePopover, openDialog, redraw, write } from "../dom/elemen
 import { NOTHING_MORE, makeAnswerBoard } from "./answerDots.js";
 import { neighbourButtons } from "../lesson/neighbour.js";
 import { drawWorking, verdictOn } from "../lesson/question.js";
-import { plainText } from "../lesson/sentence.js";
+import { plainText, unlinked } from "../lesson/sentence.js";
+import { drawRuns } from "../dom/runs.js";
 import { askAgain } from "../shell/ask.js";
 
 const ROWS = ["scores", "scaled", "masked", "attention"],
@@ -130,7 +131,7 @@ export function makeClassQuestion(speaker, home, back) {
     if (!reply.isDone) return write(count, reply.message);
     const { workedSolution: solution } = reply.data;
     question = reply.data.question;
-    write(title, plainText(question.prompt));
+    redraw(title, drawRuns(unlinked(question.prompt)));
     redraw(texts, reply.data.document ? drawTexts(readPass(reply.data.document), request) : []);
     redraw(workingBox, [solution && drawWorking(solution)]);
     workingBox.hidden = !solution;
@@ -181,7 +182,13 @@ export function makeClassQuestion(speaker, home, back) {
     rounds = round?.number ?? 0;
     if (isAgain && showsClass) return show(false, isShown);
     write(count, `${rounds === 2 ? "Second vote · " : ""}${audience.here} here · ${audience.answered} answered`);
-    board.update(question, showsClass ? audience.counts : null, isShown, "", showsClass ? audience : NOTHING_MORE);
+    board.update(
+      question,
+      showsClass ? audience.counts : null,
+      isShown,
+      undefined,
+      showsClass ? audience : NOTHING_MORE,
+    );
     redraw(truth, isShown ? verdictOn(question, null).sentences.map(runs => h("p", {}, plainText(runs))) : []);
     redraw(buttons, [
       !(isShown || showsClass) && button("Show answers", () => press("next"), "check"),

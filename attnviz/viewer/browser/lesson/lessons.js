@@ -8,7 +8,6 @@ import { makeMomentView } from "./momentView.js";
 import { makeMenus } from "./menus.js";
 import { makeTwoWindows } from "./speakerWindow.js";
 import { makeLessonState, makeNavigation } from "./navigation.js";
-import { plainText } from "./sentence.js";
 
 const LATE_MS = 300;
 const SHOWN_LAST = ".verdict:not(:empty), .worked > :not(.to-come), .worked ~ .after, .tell"; // the last of these
@@ -107,7 +106,7 @@ function classPlace(state, talk, { picture, pass, fit }) {
     isShown,
     showsClass: state.answered().showsClass,
     question,
-    title: question ? plainText(question.prompt) : "",
+    title: question?.prompt ?? [],
     picture: picture.element,
     fit,
     pass,

@@ -113,7 +113,8 @@ function makeSweepPicture() {
       text = `d_k = ${swept.dK}`,
       offered = shown.divisors.filter(({ id }) => shown.offered.includes(id)).map(each => each.label),
       spread = `spread ${short(swept.spread)}, in theory ${short(swept.expected)} (the curve)`;
-    slider.max = String(lengths.length - 1);
+    slider.max = String(nLengths() - 1); // so that it goes wherever it seems to
+    slider.hidden = nLengths() < 2;
     slider.value = String(at);
     slider.setAttribute("aria-valuetext", text);
     write(output, text);
@@ -128,7 +129,7 @@ function makeSweepPicture() {
     fitting.fit();
   };
   slider.oninput = () => {
-    at = Math.min(Number(slider.value), nLengths() - 1);
+    at = Number(slider.value);
     draw();
   };
   return {

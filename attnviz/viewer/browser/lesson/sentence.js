@@ -4,6 +4,9 @@ import { drawRuns } from "../dom/runs.js";
 
 export const plainText = runs => runs.map(([, text]) => text.text ?? text).join("");
 
+/** Runs with the numbers as texts, for a heading. */
+export const unlinked = runs => runs.map(([style, text]) => [style === "number" ? "" : style, text.text ?? text]);
+
 // `numbers` is {point(link), open(link)}: what pointing at a number and pressing it do; point(null) as that ends.
 export function drawSentence(runs, numbers, tag = "p", className = "") {
   const draw = ([style, text]) => (style === "number" ? [drawNumber(text, numbers)] : drawRuns([[style, text]])),
