@@ -98,9 +98,9 @@ async def test_any_follower_is_on_any_process_and_a_lost_one_loses_nothing(redis
             held = await there.find(code)
             await there.do(held, command(commands.Join, seat="phone"))
             await here.catch_up(made)
-            await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=2))
+            await here.do(made, command(commands.Answer, seat="phone", question=0, round=1, value=2))
             with pytest.raises(RoomError, match="no answer"):
-                await there.do(held, command(commands.Answer, seat="phone", number=1, round=1, value=7))
+                await there.do(held, command(commands.Answer, seat="phone", question=0, round=1, value=7))
             await there.catch_up(held)
             assert repr(held.room) == repr(made.room), "all processes agree"
             assert await there.find("BCDFGH") is None
@@ -173,7 +173,7 @@ async def test_what_two_processes_do_at_once_has_one_order(redis):
         async def answers(rooms, room, seat, value):
             await rooms.do(room, command(commands.Join, seat=seat))
             for _ in range(2):  # sent twice
-                await rooms.do(room, command(commands.Answer, seat=seat, number=1, round=1, value=value))
+                await rooms.do(room, command(commands.Answer, seat=seat, question=0, round=1, value=value))
 
         await asyncio.gather(
             *(answers(*[(here, made), (there, held)][n % 2], seat, n % 3) for n, seat in enumerate(seats)),
@@ -205,7 +205,7 @@ async def test_what_is_done_while_a_process_rejoins_is_kept(redis):
             found = await xrange(stream)
             while answers:
                 value = answers.pop()
-                await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=value))
+                await here.do(made, command(commands.Answer, seat="phone", question=0, round=1, value=value))
             return found
 
         here._redis.xrange = slow
@@ -238,7 +238,7 @@ async def test_while_redis_is_away_each_goes_on_and_afterwards_all_agree(redis):
         await there.do(held, command(commands.Join, seat="other phone"))
         redis.stop()
         await here.do(made, command(commands.Move, place=QUESTION))
-        await here.do(made, command(commands.Answer, seat="phone", number=1, round=1, value=1))
+        await here.do(made, command(commands.Answer, seat="phone", question=0, round=1, value=1))
         assert (made.is_apart, made.room.place) == (True, QUESTION), "it goes on, and says so"
         await becomes(lambda: held.is_apart, True)
         assert held.room.place is None

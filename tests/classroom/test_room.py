@@ -391,8 +391,7 @@ def test_a_room_keeps_hashes_of_its_secrets():
 
 ASKED = {
     ("sentence=the cat sat on&heads=2", "share", "attention[1,2,0]"): (
-        "What share of its attention does “sat” give to “the”, in head 2? "
-        "5 points more or 5 points less counts as right."
+        "What share of its attention does “sat” give to “the”, in head 2? Within 5 points counts as right."
     ),
     ("sentence=the cat sat on&heads=1", "word", "attention[0,2,0]"): "Which word does “sat” look at most?",
     ("model=recall", "word", "scores_2[0,5,2]"): "Which word does “1” have the largest score with, in layer 2?",
@@ -400,19 +399,19 @@ ASKED = {
         "Which English word does “chat” look at most, in “French reads English”?"
     ),
     ("model=recall", "number", "attention_2[0,5,2]"): (
-        "Which number stands in Attention of layer 2 at “1”, “d”? 0.01 more or 0.01 less counts as right."
+        "Which number stands in Attention of layer 2 at “1”, “d”? Within 0.01 counts as right."
     ),
     ("sentence=the cat sat on&heads=2", "number", "q[1,2,0]"): (
-        "Which number stands in Queries at head 2, “sat”, dimension 1? 0.02 more or 0.02 less counts as right."
+        "Which number stands in Queries at head 2, “sat”, dimension 1? Within 0.02 counts as right."
     ),
     ("sentence=the cat sat on&heads=4&sharing=pairs", "number", "k[1,2,1]"): (
-        "Which number stands in Keys at group 2, “sat”, dimension 2? 0.01 more or 0.01 less counts as right."
+        "Which number stands in Keys at group 2, “sat”, dimension 2? Within 0.01 counts as right."
     ),
     ("model=microgpt&sentence=eliza", "word", "scores[0,5,2]"): (
         "Which letter does “a” have the largest score with, in head 1?"
     ),
     ("model=microgpt&sentence=eliza", "number", "hidden[3,40]"): (
-        "Which number stands in Neurons at “i”, neuron 41? 0.02 more or 0.02 less counts as right."
+        "Which number stands in Neurons at “i”, neuron 41? Within 0.02 counts as right."
     ),
 }
 

@@ -462,7 +462,7 @@ async def test_a_moment_of_the_speakers_own_talk_is_followed_without_their_notes
     pressed = await audience(made)
     assert (pressed["pressed"], pressed["presses"]) == (2, ["next", "reveal"]), "the speaker's devices turn it"
     lines = (await post(code, key, do="counts")).text.splitlines()
-    assert lines[1].endswith(",1,,50.0,1,,no")
+    assert lines[1].endswith(",1,,50.0,1,,,,no")
 
 
 WRONG_MOMENTS = [

@@ -67,7 +67,7 @@ def computed(wrong: Sequence[Wrong], passes: Passes) -> list[WrongAnswer]:
 def leeway(tolerance: float, unit: str = "") -> LessonRuns:
     """The part of a prompt that states the tolerance."""
     off = f"{tolerance:g} {unit}".strip()
-    return sentence(f" {off} more or {off} less counts as right.")
+    return sentence(f" Within {off} counts as right.")
 
 
 def nears(right: float, tolerance: float, misread: Sequence[WrongAnswer], form: str = "") -> list[Near]:

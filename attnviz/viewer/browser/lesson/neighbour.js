@@ -9,7 +9,7 @@ const clockOf = seconds => `${Math.floor(seconds / 60)}:${String(seconds % 60).p
 
 // Counts down what the server says is left; update(seconds) takes 0 where nobody is asked to talk.
 export function makeNeighbourTimer(clock = Date.now) {
-  const time = h("b", { role: "timer" }),
+  const time = h("strong", { role: "timer" }),
     box = h("p", { class: "neighbour", hidden: true }, h("span", { role: "status" }, "Talk to your neighbour"), time);
   let ends = 0,
     timer = 0;
