@@ -273,7 +273,7 @@ test("a timer counts down from what the server says is left, and a time that com
   t.mock.timers.enable({ apis: ["setInterval"] });
   let now = 0;
   const timer = makeNeighbourTimer(() => now),
-    textOf = () => timer.element.querySelector("b").textContent;
+    textOf = () => timer.element.querySelector("[role=timer]").textContent;
   timer.update(90);
   assert.deepEqual([textOf(), timer.element.hidden], ["1:30", false]);
   now = 30_000;
