@@ -129,9 +129,9 @@ def test_asked_rows_of_long_sentences_print_large(taught):
     put_away(page)
     trace = passes_at(LESSONS["who-is-it"].moment[2].at).trace()
     tired = trace.labels["query"].index("tired")
-    assert set(found) == {2, 3}, "query and keys; the row of scores and weights of twelve words"
+    assert set(found) == {2, 3}, "a row of twelve words each: scores, and scores with weights"
     assert all(is_whole and not small and size >= SMALLEST for is_whole, small, _, size in found.values())
-    for stage, rows in (("scaled", found[3]), ("attention", found[3]), ("q", found[2])):
+    for stage, rows in (("scaled", found[3]), ("attention", found[3]), ("scores", found[2])):
         numbers = [short(each) for each in trace[stage].value[0, tired]]
         half = len(numbers) // 2
         lines = [re.findall(r"−?\d+\.\d\d", line) for line in rows[2].splitlines()]
