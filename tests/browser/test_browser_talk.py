@@ -296,16 +296,16 @@ def test_drawer_reports_limits_and_errors(visit):
     page.keyboard.press("m")
     expect(drawer(page).get_by_role("status")).to_contain_text("at most 60 moments")
     drawer(page).get_by_role("button", name="Copy link").click()
-    expect(drawer(page).locator("> .status")).to_contain_text("send the file")
+    expect(drawer(page).locator("footer .status")).to_contain_text("send the file")
     page.evaluate("localStorage.setItem('attnviz talk', '{')")
     drawer(page).locator("> input[type=file]").set_input_files(
         {"name": "no.toml", "mimeType": "text/plain", "buffer": b"title = 1"}
     )
-    expect(drawer(page).locator("> .status")).to_contain_text("This is no talk")
+    expect(drawer(page).locator("footer .status")).to_contain_text("This is no talk")
     tab.errors = [each for each in tab.errors if "400" not in each]  # the console says so, too
     page.evaluate(store, kept)
     drawer(page).get_by_role("button", name="QR code").click()
-    expect(drawer(page).locator("> .status")).to_contain_text("No code")
+    expect(drawer(page).locator("footer .status")).to_contain_text("No code")
     drawer(page).get_by_role("button", name="Open a class").click()  # which follows the talk from its first moment
     expect(page.locator(".class-code .typed-code strong")).to_have_text(re.compile("^[A-Z]{6}$"))
     page.keyboard.press("Escape")
@@ -316,7 +316,7 @@ def test_drawer_reports_limits_and_errors(visit):
     expect(page.locator(".class-bar")).to_be_hidden()
     link = page.evaluate(f"async talk => {{ {PACKED} }}", {"title": 1})
     page.goto(f"{page.evaluate('location.origin')}/?lesson=talk{link}")
-    expect(drawer(page).locator("> .status")).to_contain_text("This is no talk")
+    expect(drawer(page).locator("footer .status")).to_contain_text("This is no talk")
     tab.errors = [each for each in tab.errors if "400" not in each]
     expect(drawer(page).locator("> .note")).to_contain_text("Kept in this browser")
     page.evaluate("() => { Storage.prototype.setItem = () => { throw new DOMException('full') } }")
@@ -340,7 +340,7 @@ def test_own_numbers_travel_with_the_talk(visit, elsewhere, tmp_path):
     expect(drawer(page)).to_contain_text("One shows your own numbers: a file or a page of the talk has them")
     for way in ("Copy link", "QR code"):
         drawer(page).get_by_role("button", name=way).click()
-        expect(drawer(page).locator("> .status")).to_contain_text("No link holds your own numbers")
+        expect(drawer(page).locator("footer .status")).to_contain_text("No link holds your own numbers")
     files = {}
     for ending in ("File", "Page"):
         with page.expect_download() as saved:
@@ -485,7 +485,7 @@ def test_slides_and_own_questions_are_made_saved_and_given(visit, elsewhere, tmp
     expect(drawer(page).locator(".small-picture img")).to_be_visible()
     assert page.evaluate(KEPT) == kept
     drawer(page).get_by_role("button", name="Copy link").click()
-    expect(drawer(page).locator("> .status")).to_contain_text("It leaves out the images")
+    expect(drawer(page).locator("footer .status")).to_contain_text("It leaves out the images")
     files = {}
     for ending in ("File", "Page"):
         with page.expect_download() as saved:
