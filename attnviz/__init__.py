@@ -25,6 +25,7 @@ from attnviz.core.trace import Trace
 
 if TYPE_CHECKING:
     from attnviz.checks.recording.check import Check, check
+    from attnviz.checks.recording.head_effects import head_effects
     from attnviz.checks.recording.recorded import Recorded, record
     from attnviz.checks.report.compare_arrays import Comparison, compare
     from attnviz.viewer.page import page, show
@@ -55,6 +56,7 @@ __all__ = [
     "attend_seq2seq",
     "check",
     "compare",
+    "head_effects",
     "onnx_attention",
     "page",
     "record",
@@ -68,6 +70,7 @@ _LAZY = {
     "Check": "attnviz.checks.recording.check",
     "check": "attnviz.checks.recording.check",
     "compare": "attnviz.checks.report.compare_arrays",
+    "head_effects": "attnviz.checks.recording.head_effects",
     "page": "attnviz.viewer.page",
     "Recorded": "attnviz.checks.recording.recorded",
     "record": "attnviz.checks.recording.recorded",

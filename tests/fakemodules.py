@@ -49,7 +49,8 @@ class Module:
 
     def __call__(self, *args, **kwargs):
         for hook, with_kwargs in list(self.before.values()):
-            hook(self, args, kwargs) if with_kwargs else hook(self, args)
+            replaced = hook(self, args, kwargs) if with_kwargs else hook(self, args)
+            args = args if replaced is None or with_kwargs else replaced
         output = self.forward(*args, **kwargs)
         for hook, with_kwargs in list(self.after.values()):
             hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.recording.modules import COMPUTED, AttentionModule, array_of, attention_modules
+from attnviz.checks.recording.modules import COMPUTED, AttentionModule, array_of, attention_modules, in_eval_mode
 from attnviz.checks.recording.recorded import record
 from attnviz.checks.report.compare_arrays import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
@@ -109,7 +109,7 @@ def check(
     width = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
     d_model = library.parameters[width].shape[0 if _is_in_out(library, width) else -1]
     x = drawn(d_model, seed) if inputs is None else np.asarray(inputs)
-    with _in_eval_mode(my_module, like), _with_vectors_drawn(like, seed), copied(mine, library) as notes:
+    with in_eval_mode(my_module, like), _with_vectors_drawn(like, seed), copied(mine, library) as notes:
         passes = _passes(library, x)
         ways = [(way, _computed(arrays)) for way, arrays in calls(mine, x, names)]
         is_random = any(map(_differ, ways, calls(mine, x, names)))
@@ -335,19 +335,3 @@ def _filled_with(parameters: Mapping[str, Any], values: Mapping[str, np.ndarray]
         yield
     finally:
         fill(originals)
-
-
-@contextmanager
-def _in_eval_mode(*modules: Any) -> Iterator[None]:
-    """Switch modules to eval mode, and restore each submodule's mode afterwards."""
-    parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
-    modes = [part.training for part in parts]
-    try:
-        for module in modules:
-            if hasattr(module, "eval"):
-                module.eval()
-        yield
-    finally:
-        for part, was_training in zip(parts, modes, strict=True):  # a module sets the mode of its parts, after it
-            if part.training != was_training:
-                part.train(was_training)

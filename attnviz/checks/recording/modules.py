@@ -1,7 +1,8 @@
 """Modules: find attention in a PyTorch module by the names of its parameters, and record one call of it."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -307,3 +308,19 @@ def _is_nested(tensor: Any) -> bool:
 def _adds_up(array: np.ndarray) -> bool:
     """Whether rows sum to 1, as in attention but hardly in a bias."""
     return bool((np.abs(array.sum(axis=-1) - 1) < NEAR_ONE).all())
+
+
+@contextmanager
+def in_eval_mode(*modules: Any) -> Iterator[None]:
+    """Switch modules to eval mode, and restore each submodule's mode afterwards."""
+    parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
+    modes = [part.training for part in parts]
+    try:
+        for module in modules:
+            if hasattr(module, "eval"):
+                module.eval()
+        yield
+    finally:
+        for part, was_training in zip(parts, modes, strict=True):  # a module sets the mode of its parts, after it
+            if part.training != was_training:
+                part.train(was_training)
