@@ -54,7 +54,8 @@ Style = Literal["", "strong", "em", "code", "math", "q", "k", "v", "output", "wo
 Run = tuple[Style, str | Story]  # a text with one style, or a story
 Runs = list[Run]
 
-# base64 of little-endian float64 in C order, one text per head if heads are the first axis; null if not sent
+# base64 of little-endian float64 in C order, or ~ and that of float32: one text per head if heads are the first axis;
+# null if not sent
 Values = Annotated[list[str | None], Meta(min_length=1)]
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
 ORDINALS += ["seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth"]

@@ -2,7 +2,7 @@
 
 import base64
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,33 +27,44 @@ from attnviz.explain.wording import percent
 Chunks = list[str | None]
 
 
+def encoded(values: np.ndarray) -> str:
+    """Encode an array as base64 of little-endian float64 in C order."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
+
+
+def encoded_in_32_bits(values: np.ndarray) -> str:
+    """Encode an array as ~ and base64 of little-endian float32, half as long."""
+    with np.errstate(over="ignore"):
+        return "~" + base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
+
+
 class Sent(NamedTuple):
     """The heads whose numbers are sent, and the queries of a stage that is sent row by row; None for all."""
 
     heads: Collection[int] | None = None
     queries: Collection[int] | None = None
+    left_out: Collection[str] = ()  # stages without any numbers; then the others are in 32 bits
 
 
-def chunks(values: np.ndarray, sent: Sequence[Collection[int] | None] = ()) -> Chunks:
+def chunks(
+    values: np.ndarray, sent: Sequence[Collection[int] | None] = (), encode: Callable[[np.ndarray], str] = encoded
+) -> Chunks:
     """Encode an array in pieces that can be sent one by one: one for each index on the first `len(sent)` axes.
 
     `sent` has the indices to encode on each of these axes, None for all. A piece is None if it is not encoded, and its
     first number alone if all its numbers have the same bits.
     """
     return [
-        _chunk(values[places]) if all(of is None or at in of for at, of in zip(places, sent, strict=True)) else None
+        _chunk(values[places], encode)
+        if all(of is None or at in of for at, of in zip(places, sent, strict=True))
+        else None
         for places in np.ndindex(values.shape[: len(sent)])
     ]
 
 
-def encoded(values: np.ndarray) -> str:
-    """Encode an array as base64 of little-endian float64 in C order."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f8").tobytes()).decode("ascii")
-
-
-def _chunk(values: np.ndarray) -> str:
+def _chunk(values: np.ndarray, encode: Callable[[np.ndarray], str]) -> str:
     bits = np.ascontiguousarray(values, dtype="<f8").view("<i8").ravel()
-    return encoded(values.ravel()[:1] if values.size and np.all(bits == bits[0]) else values)
+    return encode(values.ravel()[:1] if values.size and np.all(bits == bits[0]) else values)
 
 
 HIDES = ("masked", "attention")  # stages whose cells at hidden keys are drawn as hidden
@@ -71,15 +82,23 @@ def numbers(
     trace: Trace, limits: Mapping[str, float], sent: Sent, whole: Collection[str] = ()
 ) -> dict[str, StageNumbers]:
     """The numbers of every stage and their origin; only those in `sent`, except for stages in `whole`."""
+    of_all = sent._replace(heads=None, queries=None)
     return {
-        stage.name: _numbers(trace, stage, limits[stage.name], sent, ALL if stage.name in whole else sent)
+        stage.name: _numbers(trace, stage, limits[stage.name], sent, of_all if stage.name in whole else sent)
         for stage in trace.stages
     }
 
 
 def values(stage: Stage, sent: Sent = ALL) -> Chunks:
     """The numbers of a stage, with a piece per head, or per head and query."""
-    return chunks(stage.value, sent[:2] if by_row(stage) else sent[:1] if stage.is_headed else ())
+    if stage.name in sent.left_out:
+        return [None]
+    axes = (sent.heads, sent.queries) if by_row(stage) else (sent.heads,) if stage.is_headed else ()
+    return chunks(stage.value, axes, _encoding(sent))
+
+
+def _encoding(sent: Sent) -> Callable[[np.ndarray], str]:
+    return encoded_in_32_bits if sent.left_out else encoded
 
 
 def by_row(stage: Stage) -> bool:
@@ -159,7 +178,7 @@ def _arrays(rule: Rule, sent: Sent) -> dict[str, RuleArray]:
     slots = (*rule.slots.values(), *filter(None, (rule.case, rule.until)))
     patterns = {of.source: of.pattern for of in slots}
     return {
-        name: RuleArray(values=chunks(array, sent[:1] if patterns[name].startswith(_OF_HEADS) else ()))
+        name: RuleArray(values=chunks(array, sent[:1] if patterns[name].startswith(_OF_HEADS) else (), _encoding(sent)))
         for name, array in rule.arrays.items()
     }
 

@@ -67,7 +67,7 @@ class Page:
         return _FRAME.format(name=name, page=page, size=size)
 
 
-def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
+def page(trace: Trace | Comparison, path: str | PathLike[str], *, parameters: bool = False) -> int:
     """Write a pass in the viewer as one HTML file, which opens by a double click, without a server or a network.
 
     Parameters
@@ -76,6 +76,9 @@ def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
         For a comparison that names a mistake both passes are written, as `show` has them.
     path : str or path
         The file; an existing one is overwritten.
+    parameters : bool
+        Whether to write the parameters of a large pass. Without them, its other numbers are in 32 bits, and terms that
+        need parameters are left out. Parameters under 250 kB are always written.
 
     Returns
     -------
@@ -90,10 +93,10 @@ def page(trace: Trace | Comparison, path: str | PathLike[str]) -> int:
     ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 800_000
     True
     """
-    return Path(path).write_bytes(_page_of(trace).html.encode())
+    return Path(path).write_bytes(_page_of(trace, parameters).html.encode())
 
 
-def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
+def show(trace: Trace | Comparison | Recorded, *, layer: int = 0, parameters: bool = False) -> Page:
     """A pass in the viewer, which a notebook shows as the value of a cell.
 
     Parameters
@@ -115,11 +118,11 @@ def show(trace: Trace | Comparison | Recorded, *, layer: int = 0) -> Page:
     >>> show(trace_of(Settings("the cat sat")))  # doctest: +ELLIPSIS
     attnviz: “the cat sat”, one page of ... kB
     """
-    return _page_of(pass_of(trace, layer) if isinstance(trace, Recorded) else trace)
+    return _page_of(pass_of(trace, layer) if isinstance(trace, Recorded) else trace, parameters)
 
 
 @guarded("write this page", "the pass, or what made it,")
-def _page_of(trace: Trace | Comparison) -> Page:
+def _page_of(trace: Trace | Comparison, parameters: bool) -> Page:
     theirs, code, view_params = None, None, {}
     if isinstance(trace, Comparison):
         comparison, trace, theirs = trace, trace.trace, trace.theirs
@@ -132,7 +135,9 @@ def _page_of(trace: Trace | Comparison) -> Page:
     title = _title(trace)
     scene = replace(Scene(sentence=title, view="sheet"), **view_params)
     a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None
-    document = document_json(SceneWithPass(scene, trace, trace, other=a), ReplyNotes(whole=True))
+    document = document_json(
+        SceneWithPass(scene, trace, trace, other=a), ReplyNotes(whole=True, without_parameters=not parameters)
+    )
     result = Page(title, filled(document, f"{title} – attnviz"))
     if result.n_bytes > USUAL_BYTES:
         warnings.warn(

@@ -233,6 +233,7 @@ test("heads that were not sent are counted as those that were", () => {
     whole = sentDocument(["AAAA", "AAAA", "AAAA"]);
   assert.deepEqual([isWhole(sent), isWhole(whole)], [false, true]);
   assert.equal(bytesOf(sent, 100), 100 + JSON.stringify(whole).length);
+  assert.equal(bytesOf(sent, 100, false), 100 + JSON.stringify(sent).length, "to a page alone nothing comes");
 });
 
 test("a size is said in kB, and in MB from one on", () => {

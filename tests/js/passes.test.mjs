@@ -339,6 +339,11 @@ test("a chunk of one number stands for as many as it has room for, one that was 
   assert.deepEqual([...numbers], [2, 2, 2, NaN, NaN, NaN, 3, -0, 5]);
 });
 
+test("numbers in 32 bits are read, too", () => {
+  const chunk = `~${Buffer.from(new Float32Array([0.1, -Infinity, 3]).buffer).toString("base64")}`;
+  assert.deepEqual([...numbersOf([null, chunk], 6)], [NaN, NaN, NaN, Math.fround(0.1), -Infinity, 3]);
+});
+
 const values = (document, name) => readPass(document).numbers(name);
 const chunks = numbers => encoded([...numbers], { perHead: false });
 

@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from base64 import b64decode
 from html.parser import HTMLParser
 from urllib.parse import urlencode
 
@@ -225,6 +226,60 @@ def test_large_page_warns_of_its_size(tmp_path):
     with pytest.warns(UserWarning, match="40 tokens"):
         n_bytes = page(large, tmp_path / "large.html")
     assert str(named.value).startswith(f"A page of {n_bytes / 1e6:.1f} MB")
+
+
+def of_width(d_model, n_tokens=6, n_heads=2):
+    """A pass of drawn arrays."""
+    rng, d = np.random.default_rng(1), d_model // n_heads
+    w_q, w_k, w_v = rng.normal(size=(3, n_heads, d_model, d)) / d_model**0.5
+    parameters = Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=np.eye(d_model), b_o=np.ones(d_model))
+    return attend(rng.normal(size=(n_tokens, d_model)), parameters=parameters)
+
+
+@pytest.mark.filterwarnings("ignore:A page of")
+def test_parameters_of_a_large_pass_are_left_out_unless_asked_for(tmp_path):
+    left_out = {"w_q", "w_k", "w_v", "w_o", "contributions"}
+    for trace, parameters, expected in (
+        (of_width(32), False, set()),  # all 8,192 numbers of them make 44 kB
+        (of_width(128), False, left_out),
+        (of_width(128), True, set()),
+    ):
+        page(trace, tmp_path / "page.html", parameters=parameters)
+        text = (tmp_path / "page.html").read_text("utf-8")
+        assert text == show(trace, parameters=parameters).html
+        stages = whole(json.loads(Reader(text).texts["document"]))["stages"]
+        assert {name for name, stage in stages.items() if None in stage["values"]} == expected
+        single = {name for name, stage in stages.items() if stage["values"][0] and stage["values"][0][0] == "~"}
+        assert single == (set(stages) - left_out if expected else set())
+    light, heavy = show(of_width(128)), show(of_width(128), parameters=True)
+    assert heavy.n_bytes - light.n_bytes > 4 * 128**2 * 8 * 4 / 3
+    sent = whole(json.loads(Reader(light.html).texts["document"]))["stages"]["q"]["values"]
+    numbers = np.array([np.frombuffer(b64decode(each[1:]), "<f4") for each in sent]).reshape(2, 6, 64)
+    np.testing.assert_array_equal(numbers, of_width(128)["q"].value.astype("<f4"))
+
+
+@pytest.mark.filterwarnings("ignore:A page of")
+def test_all_heads_of_a_bert_are_in_its_page():
+    light = show(of_width(768, n_tokens=64, n_heads=12))
+    assert light.n_bytes < 4_300_000, "with a shell of 0.7 MB"
+    stages = whole(json.loads(Reader(light.html).texts["document"]))["stages"]
+    assert all(None not in stages[name]["values"] for name in ("q", "k", "v", "scores", "attention", "heads"))
+
+
+@pytest.mark.browser
+@pytest.mark.filterwarnings("ignore:A page of")
+def test_terms_of_left_out_parameters_say_so(offline):
+    made = show(of_width(128))
+    tab = offline(made.html)
+    reply = tab.locator(".panel .reply")
+    for step, title in (("Q, K, V", "q["), ("Output", "output[")):
+        tab.get_by_role("button", name=step, exact=True).click()
+        expect(tab.locator(".panel h3")).to_contain_text(title)
+        expect(reply).to_contain_text("The parameters that make this number aren’t in this page.")
+    tab.get_by_role("button", name="Scores", exact=True).click()
+    expect(reply).not_to_contain_text("aren’t in this page")
+    named = from_menu(tab, re.compile("^Download as a page")).inner_text()
+    assert int(re.search(r"(\d+) kB", named)[1]) == pytest.approx(made.n_bytes / 1000, rel=0.01)
 
 
 @pytest.mark.filterwarnings("ignore:A page of")

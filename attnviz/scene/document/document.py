@@ -31,7 +31,7 @@ from attnviz.explain.wording import setting
 from attnviz.models.model import Model
 from attnviz.scene.compare import other_pass, pairs_of
 from attnviz.scene.document.continuing_text import next_data
-from attnviz.scene.document.encoding import Json, parameters_of, template_of, to_json
+from attnviz.scene.document.encoding import Json, parameter_names, parameters_of, template_of, to_json
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, n_bytes_of, pass_key
 from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
 from attnviz.scene.reading import has_options, reading_model, source_name, text_read, translates
@@ -70,6 +70,8 @@ _log = logging.getLogger(__name__)
 _BYTES_PER_NUMBER = 8 * 4 / 3  # float64 as base64
 MAX_BYTES = 4_000_000  # of numbers in one document
 MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
+MAX_PARAMETER_BYTES = 250_000  # of parameters in a page that may leave them out
+MAX_VECTOR = 4_096  # numbers of a parameter, such as a bias, that is never left out
 MAX_ROW_BYTES = 500_000  # of stages that are sent row by row: at first the rows next to the one in focus
 MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
 OWN_SENTENCE_LINK = ActionLink(event="source", value=OWN, label="or type your own sentence")
@@ -122,7 +124,12 @@ def document_json(
     made, a = _cached_body(resolved, notes, cache) if cache else body(resolved, notes), resolved.other
     other = None
     if a is not None:
-        of_a = ReplyNotes(heads=notes.heads, queries=notes.queries, whole=notes.whole)
+        of_a = ReplyNotes(
+            heads=notes.heads,
+            queries=notes.queries,
+            whole=notes.whole,
+            without_parameters=notes.without_parameters,
+        )
         known = (*templates, made.template.name, made.parameters.name)
         other = other_pass(a, resolved, document_json(a, of_a, templates=known, cache=cache))
     template, parameters = (
@@ -268,10 +275,22 @@ def flips_data(trace: Trace, address: str) -> contract.Flips | None:
 def _to_send(trace: Trace, notes: ReplyNotes, focus: Selection) -> Sent:
     most = MAX_BYTES if notes.heads or notes.whole else MAX_UNASKED_BYTES
     wanted = range(trace.lengths["head"]) if notes.whole else ()
-    heads = heads_to_send(trace, (*wanted, *notes.heads, focus.head), most)
+    left_out = _to_leave_out(trace) if notes.without_parameters else frozenset()
+    heads = heads_to_send(trace, (*wanted, *notes.heads, focus.head), most, left_out)
     if notes.whole:
-        return Sent(heads)
+        return Sent(heads, left_out=left_out)
     return Sent(heads, queries_to_send(trace, (*notes.queries, focus.query), len(heads)))
+
+
+def _to_leave_out(trace: Trace) -> frozenset[str]:
+    """The parameters of a pass that has many, and the contributions, which W_O makes as large; then no number is needed
+    in more than 32 bits.
+    """
+    parameters = [trace[name] for name in parameter_names(trace)]
+    if sum(stage.size for stage in parameters) * _BYTES_PER_NUMBER <= MAX_PARAMETER_BYTES:
+        return frozenset()
+    contributions = [layer.names["contributions"] for layer in trace.layers if "contributions" in layer.names]
+    return frozenset([*(stage.name for stage in parameters if stage.size > MAX_VECTOR), *contributions])
 
 
 def queries_to_send(trace: Trace, wanted: Sequence[int], n_sent: int) -> frozenset[int]:
@@ -286,13 +305,14 @@ def queries_to_send(trace: Trace, wanted: Sequence[int], n_sent: int) -> frozens
     return frozenset(list(dict.fromkeys((*inside, *after)))[:room])
 
 
-def heads_to_send(trace: Trace, wanted: Sequence[int], most: int) -> frozenset[int]:
+def heads_to_send(trace: Trace, wanted: Sequence[int], most: int, left_out: Collection[str] = ()) -> frozenset[int]:
     """All heads if the pass fits into `most` bytes; else as many requested heads as fit, latest first."""
-    sent = [stage for stage in trace.stages if not by_row(stage)]
+    sent = [stage for stage in trace.stages if not by_row(stage) and stage.name not in left_out]
+    bytes_per_number = _BYTES_PER_NUMBER / 2 if left_out else _BYTES_PER_NUMBER
     with_heads = [stage for stage in sent if stage.is_headed]
     n_heads = with_heads[0].shape[0]
-    of_one = sum(stage.size for stage in with_heads) // n_heads * _BYTES_PER_NUMBER
-    rest = sum(stage.size for stage in sent) * _BYTES_PER_NUMBER - of_one * n_heads
+    of_one = sum(stage.size for stage in with_heads) // n_heads * bytes_per_number
+    rest = sum(stage.size for stage in sent) * bytes_per_number - of_one * n_heads
     room = max(int((most - rest) // of_one), 1)
     latest = dict.fromkeys(head for head in reversed(wanted) if 0 <= head < n_heads)
     return frozenset(range(n_heads) if n_heads <= room else list(latest)[:room])

@@ -76,11 +76,16 @@ def words_of(trace: Trace) -> Words:
 _OF_WORDS = {"token", "context token", "query", "key"}
 
 
+def parameter_names(trace: Trace) -> list[str]:
+    """The stages that are parameters."""
+    return [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
+
+
 def parameters_of(trace: Trace, drawn: Mapping[str, StageNumbers]) -> tuple[SentParameters, dict[str, StageNumbers]]:
     """The parameters' numbers as a template, and the `drawn` stages without them. Other words have the same parameters,
     and most other settings.
     """
-    names = [stage.name for stage in trace.stages if stage.is_given and not _OF_WORDS.intersection(stage.axes)]
+    names = parameter_names(trace)
     without = {name: replace(drawn[name], values=UNSET) for name in names}
     parameters = PassParameters(stages={name: StageValues(values=drawn[name].values) for name in names})
     return _named(SentParameters, parameters), {**drawn, **without}

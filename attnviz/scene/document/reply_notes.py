@@ -32,6 +32,7 @@ class ReplyNotes:
     heads: tuple[int, ...] = ()  # the requested heads of a large pass, latest last
     queries: tuple[int, ...] = ()  # the requested queries of stages that are sent row by row, latest last
     whole: bool = False  # whether to send all heads and queries, for a file
+    without_parameters: bool = False  # whether to leave out those of a large pass, in a file
     slopes_of: str = ""  # the address of a cell whose gradients are sent
     flips_of: str = ""  # the address of an attention weight or probability whose flips are sent
     with_names: bool = False  # whether to send sample texts of a language model

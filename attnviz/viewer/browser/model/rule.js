@@ -15,10 +15,11 @@ export function numbersOf(chunks, length) {
 }
 
 function decoded(/** @type {string} */ chunk) {
-  const text = atob(chunk);
+  const isSingle = chunk[0] === "~", // in 32 bits
+    text = atob(isSingle ? chunk.slice(1) : chunk);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
-  return new Float64Array(bytes.buffer);
+  return isSingle ? new Float32Array(bytes.buffer) : new Float64Array(bytes.buffer);
 }
 
 export const RUNNING = "i"; // stands in no result: a line that reads it is there once for each of its places

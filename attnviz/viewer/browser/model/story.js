@@ -264,5 +264,8 @@ const NO_LINE = /** @type {Line | undefined} */ (undefined);
 const largestOf = (/** @type {Line[]} */ lines) =>
   lines.reduce((most, line) => (most && Math.abs(most.value) >= Math.abs(line.value) ? most : line), NO_LINE);
 
-/** @param {Pass} pass @param {Cell} cell */
-const linesOf = (pass, { name, index }) => pass.terms(name, index)?.lines ?? [];
+/** The lines of a cell; none if the numbers of some were not sent. @param {Pass} pass @param {Cell} cell @returns {Line[]} */
+function linesOf(pass, { name, index }) {
+  const lines = pass.terms(name, index)?.lines ?? [];
+  return lines.some(({ value }) => Number.isNaN(value)) ? [] : lines;
+}

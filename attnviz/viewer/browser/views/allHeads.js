@@ -8,6 +8,7 @@ import { button, h, memoLast, redraw, rovingFocus, setTabStop, write } from "../
 import { fitHeads } from "../fit/fitHeads.js";
 import { makeTile, nameOf } from "./headTile.js";
 import { makeWorking } from "./headWorking.js";
+import { greyHeads } from "./map.js";
 import { textWidth } from "./matrixGrid.js";
 import { drawLegend, legendOf } from "./picture.js";
 import { makeSlice, sharedLimit } from "./slice.js";
@@ -287,7 +288,7 @@ function noteOn(all, heads, first, where, tools) {
     first > 0 && button("‹ Earlier heads", () => to(first - 1)),
     last < heads && button("Later heads ›", () => to(last)),
     all.some(({ isThere }) => !isThere) && "Grey heads are still to come.",
-    !isSent && "Grey heads are not loaded yet: click one to load it.",
+    !isSent && greyHeads(tools),
   ];
 }
 

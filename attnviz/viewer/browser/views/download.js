@@ -6,10 +6,10 @@ const MARKUP = /</g;
 
 export const isWhole = ({ stages }) => !Object.values(stages).some(({ values }) => values.includes(null));
 
-// About how many bytes the file has, of which its shell has some: what is still to come is as large as what is here.
-export function bytesOf(document, shell) {
+// About how many bytes the file has, of which its shell has some. What is still to come is as large as what is here; to a page alone nothing comes.
+export function bytesOf(document, shell, isLinked = true) {
   const documents = [document, document.other?.document].filter(Boolean);
-  const more = documents.flatMap(({ stages }) => Object.values(stages)).map(moreIn);
+  const more = documents.flatMap(({ stages }) => Object.values(stages)).map(isLinked ? moreIn : () => 0);
   return more.reduce((sum, bytes) => sum + bytes, shell + JSON.stringify(document).length);
 }
 

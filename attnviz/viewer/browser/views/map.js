@@ -56,6 +56,9 @@ const growthAt = where =>
 
 const MAX_NAMED_HEADS = 5; // heads with space for their names
 
+export const greyHeads = ({ alone }) =>
+  alone ? "Grey heads aren’t in this page." : "Grey heads are not loaded yet: click one to load it.";
+
 /** @returns {View} */
 export function makeHeads(tools) {
   const note = h("p"),
@@ -102,7 +105,7 @@ export function makeHeads(tools) {
       }
       if (isOther) line.replaceChildren(...buttons); // once they are drawn: a canvas on a page that is new there costs a layout
       const isSent = !pass.numbers(name).some(Number.isNaN);
-      write(note, isSent ? "" : "Grey heads are not loaded yet: click one to load it.");
+      write(note, isSent ? "" : greyHeads(tools));
       setTabStop(buttons, buttons[where.cell.head]);
       if (drawn?.head !== where.cell.head) turned = buttons[where.cell.head];
       drawn = { pass: look.pass, colours, head: where.cell.head };

@@ -224,11 +224,13 @@ export function makePanel(tools) {
     questions.hidden = answer.hidden = !isAsked || !flips.element.hidden; // the first screen is of one sentence
     drawQuestions(where.ask);
     redraw(changed, pass.document.changes.length && where.ask !== "whatif" ? [drawChanged(pass, tools)] : []);
-    const waiting = h("p", { class: "waiting" }, tools.alone ?? `${cellName} is on its way.`),
-      terms = where.ask === QUESTIONS[0] ? pass.terms(focus.name, focus.index) : null;
+    const terms = where.ask === QUESTIONS[0] ? pass.terms(focus.name, focus.index) : null,
+      isLeftOut =
+        isAbsent(pass, focus.name) || terms?.lines.some(({ cells }) => cells.some(({ name }) => isAbsent(pass, name))),
+      waiting = h("p", { class: "waiting" }, isLeftOut ? WITHOUT : (tools.alone ?? `${cellName} is on its way.`));
     redraw(
       answer,
-      value === undefined
+      value === undefined || isLeftOut
         ? [waiting]
         : where.ask === "whatif"
           ? [drawWhatIf(pass, where, look.kind === "differences", tools)]
@@ -243,6 +245,12 @@ export function makePanel(tools) {
   };
   return { element: box, update };
 }
+
+const WITHOUT =
+  "The parameters that make this number aren’t in this page. attnviz.show(…, parameters=True) and page(…, parameters=True) put them in.";
+
+/** Whether a page holds none of a stage's numbers. @param {Pass} pass @param {string} name */
+const isAbsent = (pass, name) => pass.stages.get(name).values.every(each => each === null);
 
 /** What would flip an attention weight or a probability. @param {Pass} pass @param {Cell} cell */
 function drawFlipsQuestion(pass, { name, index }, { wantFlips }) {

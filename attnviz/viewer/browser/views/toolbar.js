@@ -79,7 +79,7 @@ function makeShareMenu({ openClass, isClass, showCode, isLinked, shell, download
         if (areLettersOn()) each.setAttribute("aria-keyshortcuts", key);
         else each.removeAttribute("aria-keyshortcuts");
       if (shell && measured !== document)
-        afterFrame(() => write(label, `Download as a page, ${sizeText(bytesOf(document, shell.bytes))}`));
+        afterFrame(() => write(label, `Download as a page, ${sizeText(bytesOf(document, shell.bytes, isLinked))}`));
       measured = document;
       inClass.hidden = !openClass || isClass(); // the class has a bar of its own
       numpy.hidden = !lines.length;
