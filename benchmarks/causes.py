@@ -4,6 +4,7 @@
 set of stages it prints how many mistakes are named alone, in a set with others that the numbers can't tell apart, by
 their stage only, and wrongly. The correct passes have RoPE, groups, norms, sinks, biases and masks at random; some of
 their stages are compared in float32 with their inputs and parameters, and with the pass itself.
+`python -m benchmarks.causes kinds` does so for the mistakes of public threads in `tests/kinds.py`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from collections import Counter
 from collections.abc import Iterator
 from types import SimpleNamespace
 
+import kinds
 import numpy as np
 import test_causes as planted
+import test_kinds
 from implementations import LAYOUTS, Implementation
 
 from attnviz import Comparison, Parameters, RMSNorm, Trace, attend, compare
@@ -107,6 +110,30 @@ def called_wrong(n: int) -> Iterator[str]:
                 yield f"{number}, against {against}: {sorted(arrays)}: {comparison}"
 
 
+def kinds_of_threads(writes: bool) -> int:
+    """Print how the mistakes of public threads are named, a kind a line; returns how many cases fall short.
+
+    `writes` lists those in tests/checks/kinds_short.txt, which the tests compare with.
+    """
+    short, by_kind = [], {}
+    for case in kinds.cases():
+        kind, _, stages = case
+        said, is_enough = test_kinds.outcome(*case)
+        by_kind.setdefault(kind, {}).setdefault(stages, Counter())[said] += 1
+        if not is_enough:
+            short.append(f"{test_kinds.name_of(case)}: {said}")
+    for kind, counts in by_kind.items():
+        print(
+            kind,
+            *(f"  {stages}: {', '.join(f'{n} {said}' for said, n in row.items())}" for stages, row in counts.items()),
+            sep="\n",
+        )
+    print(f"{len(short)} of {len(kinds.cases())} fall short")
+    if writes:
+        test_kinds.SHORT.write_text("".join(f"{line}\n" for line in short), encoding="utf-8")
+    return len(short)
+
+
 def main(step: int = 1, n_passes: int = 1000) -> int:
     """Print the tables; returns how many mistakes were named wrongly, or correct passes called wrong."""
     counts, wrong = Counter(), []
@@ -123,4 +150,6 @@ def main(step: int = 1, n_passes: int = 1000) -> int:
 
 
 if __name__ == "__main__":
+    if sys.argv[1:2] == ["kinds"]:
+        sys.exit(kinds_of_threads(writes="write" in sys.argv) > 0)
     sys.exit(main(*map(int, sys.argv[1:])) > 0)
