@@ -6,30 +6,32 @@ from functools import partial
 import numpy as np
 
 from attnviz.checks.causes.cause import HIDDEN, SOFTMAX, Causes, Change, Mistake, MistakeContext, change, mask_phrase
+from attnviz.checks.explain.fitted_scale import Fit, simple
 from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.read.layouts import stages_after_scores
-from attnviz.checks.read.masks import seen_in, wrong_masks
+from attnviz.checks.read.masks import as_added, band, seen_in, window_of, wrong_masks
 from attnviz.checks.read.rounding import Precision, Rounded
-from attnviz.core.operations.scores import Hide
+from attnviz.core.operations.scores import LIMITS, Hide, Softcap
 from attnviz.core.trace import Trace
 
 CAUSES = Causes()
 _FINITE = (-1.0, -10.0)  # what people add or write instead of −∞
 
 
-def _with_mask(context: MistakeContext, visible: np.ndarray, **slots: str) -> Iterator[Change]:
+def with_mask(context: MistakeContext, other: np.ndarray, **slots: str) -> Iterator[Change]:
     """The stages that read the mask with another one, if it differs."""
     mask = context.trace["mask"].value
-    if (visible != seen_in(mask)).any():
-        other = Node.constant(Rounded(visible if mask.dtype == bool else np.where(visible, 0, -np.inf)))
-        reading = {name: node for name, node in context.nodes.items() if "mask" in node.inputs}
-        yield change({name: node.with_constant("mask", other) for name, node in reading.items()}, **slots)
+    other = other if mask.dtype == bool else as_added(other)
+    if other.dtype == mask.dtype and (other != mask).any():
+        node = Node.constant(Rounded(other))
+        reading = {name: each for name, each in context.nodes.items() if "mask" in each.inputs}
+        yield change({name: each.with_constant("mask", node) for name, each in reading.items()}, **slots)
 
 
 def _with_wrong_mask(context: MistakeContext, id: str) -> Iterator[Change]:
     for mask in context.wrong_masks if context.has_mask else ():
-        if mask.id == id and mask.value.dtype == bool:
-            yield from _with_mask(context, mask.value, mask=mask_phrase(mask.name), layer=mask.name)
+        if mask.id == id:
+            yield from with_mask(context, mask.value, mask=mask_phrase(mask.name), layer=mask.name)
 
 
 @CAUSES.add("{mask} was applied the other way round", "scores = scores.masked_fill(mask, -torch.inf)", HIDDEN)
@@ -54,6 +56,14 @@ def mask_added_where_it_hides(context: MistakeContext) -> Iterator[Change]:
     for mask in context.wrong_masks if context.has_mask and context.having(Hide, "masked") else ():
         if mask.id == "mask not applied" and (mask.value & ~seen_in(context.trace["mask"].value)).any():
             yield _masked_by(context, partial(raised, mask.value), mask=mask_phrase(mask.name))
+
+
+def _hiding(context: MistakeContext) -> np.ndarray | None:
+    """Which keys are visible: by the mask or, if that hides none, by a causal one, which the arrays may lack."""
+    if context.seen is not None or not context.having(Hide, "masked"):
+        return context.seen
+    *_, n_queries, n_keys = context.trace["masked"].shape
+    return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool) if n_queries > 1 else None
 
 
 def _masked_by(context: MistakeContext, masked: Callable[[np.ndarray, np.ndarray], np.ndarray], **slots: str) -> Change:
@@ -81,15 +91,26 @@ def mask_of_another_layer(context: MistakeContext) -> Iterator[Change]:
     f"{HIDDEN}; {SOFTMAX}",
 )
 def mask_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
-    if context.seen is None or context.compared.isdisjoint(stages_after_scores()) or not context.makes("attention"):
+    return _after_the_softmax(context, 0.0)
+
+
+@CAUSES.add(
+    "−∞ was written into the attention after the softmax, in place of the scores of hidden keys before it",
+    f"{SOFTMAX}.masked_fill(~mask, -torch.inf)",
+    f"{HIDDEN}; {SOFTMAX}",
+)
+def infinity_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
+    return _after_the_softmax(context, -np.inf)
+
+
+def _after_the_softmax(context: MistakeContext, hidden: float) -> Iterator[Change]:
+    """The softmax of all scores, whose weights of hidden keys are then set to a number."""
+    visible = _hiding(context)
+    if visible is None or context.compared.isdisjoint(stages_after_scores()) or not context.makes("attention"):
         return
-    attention, (scaled, mask) = context.nodes["attention"], context.nodes["masked"].inputs
-
-    def weights(values: Sequence[Rounded], precision: Precision) -> Rounded:
-        *inputs, seen = values
-        return attention.made(inputs, precision).map(lambda array: np.where(seen.value, array, 0))
-
-    yield change({"masked": Node.passing_on((scaled,)), "attention": Node((*attention.inputs, mask), weights)})
+    attention = context.nodes["attention"]
+    unmasked = Node.passing_on(context.nodes["masked"].inputs[:1])
+    yield change({"masked": unmasked, "attention": attention.then(lambda each: np.where(visible, each, hidden))})
 
 
 @CAUSES.add(
@@ -97,6 +118,33 @@ def mask_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
 )
 def mask_multiplied(context: MistakeContext) -> Iterator[Change]:
     return _hidden_scores(context, (0.0,))
+
+
+@CAUSES.add(
+    "the scores were capped after the mask, so that hidden keys kept a score of −{limit}",
+    "scores = {limit} * torch.tanh(scores.masked_fill(~mask, -torch.inf) / {limit})",
+    "scores = ({limit} * torch.tanh(scores / {limit})).masked_fill(~mask, -torch.inf)",
+)
+def softcap_after_the_mask(context: MistakeContext) -> Iterator[Change]:
+    visible, masked = _hiding(context), context.nodes["masked"] if context.has_mask else None
+    if visible is None or masked is None:
+        return
+    cap, scaled = context.operation("capped"), context.values.get("scaled")
+    if isinstance(cap, Softcap):
+        yield _capped_after_the_mask(masked, visible, cap.limit)
+    elif masked.inputs[0] == "scaled":
+        known = scaled and Fit.of(context.first_difference, scaled.map(lambda each: np.where(visible, each, -np.inf)))
+        fitted = known.limit(1.0) if known else None
+        for limit in (*LIMITS, *([simple(fitted)[0]] if fitted else ())):
+            yield _capped_after_the_mask(masked.after(Softcap(limit)), visible, limit)
+
+
+def _capped_after_the_mask(masked: Node, visible: np.ndarray, limit: float) -> Change:
+    def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
+        capped = masked.made(values, precision)
+        return Rounded(np.where(visible, capped.value, -limit), np.where(visible, capped.error, 0.0))
+
+    return change({"masked": Node(masked.inputs, make)}, limit=f"{limit:g}")
 
 
 @CAUSES.add(
@@ -108,7 +156,7 @@ def mask_off_by_one(context: MistakeContext) -> Iterator[Change]:
     if context.seen is not None:
         further = context.seen.copy()
         further[..., 1:] |= context.seen[..., :-1]
-        yield from _with_mask(context, further)
+        yield from with_mask(context, further)
 
 
 @CAUSES.add(
@@ -120,7 +168,40 @@ def mask_hides_the_token_itself(context: MistakeContext) -> Iterator[Change]:
     if context.seen is not None and context.seen.shape[-2] > 1:
         fewer = np.zeros_like(context.seen)
         fewer[..., :-1] = context.seen[..., :-1] & context.seen[..., 1:]
-        yield from _with_mask(context, fewer)
+        yield from with_mask(context, fewer)
+
+
+_WINDOW = "mask = (causal & (i - j < {size}))", "mask = ((i - j).abs() < {size})"
+
+
+def _with_window(context: MistakeContext, changed: Callable[[int], int], both: bool | None = None) -> Iterator[Change]:
+    """A mask that is a sliding window with another size, or to both sides."""
+    if context.seen is not None and (window := window_of(context.seen)):
+        size, is_both = changed(window.size), window.is_both if both is None else both
+        sizes = {"size": str(size), "right_size": str(window.size)}
+        lines = {"wrong": _WINDOW[is_both].format(size=size), "right": _WINDOW[window.is_both].format(size=window.size)}
+        if size > 0:
+            yield from with_mask(context, band(context.seen.shape, size, is_both) & window.keys, **sizes, **lines)
+
+
+@CAUSES.add("the sliding window was one key too narrow: {size}, not {right_size}", "{wrong}", "{right}")
+def window_too_narrow(context: MistakeContext) -> Iterator[Change]:
+    return _with_window(context, lambda size: size - 1)
+
+
+@CAUSES.add("the sliding window was one key too wide: {size}, not {right_size}", "{wrong}", "{right}")
+def window_too_wide(context: MistakeContext) -> Iterator[Change]:
+    return _with_window(context, lambda size: size + 1)
+
+
+@CAUSES.add("the sliding window was left out: every key up to the query was visible", "mask = causal", "{right}")
+def window_left_out(context: MistakeContext) -> Iterator[Change]:
+    return _with_window(context, lambda size: context.trace["masked"].shape[-1], both=False)
+
+
+@CAUSES.add("the sliding window reached to both sides, so that queries saw later keys", "{wrong}", "{right}")
+def window_on_both_sides(context: MistakeContext) -> Iterator[Change]:
+    return _with_window(context, lambda size: size, both=True)
 
 
 @CAUSES.add(
@@ -130,7 +211,7 @@ def mask_hides_the_token_itself(context: MistakeContext) -> Iterator[Change]:
 )
 def mask_transposed(context: MistakeContext) -> Iterator[Change]:
     if context.seen is not None and context.seen.shape[-2] == context.seen.shape[-1]:
-        yield from _with_mask(context, context.seen.swapaxes(-1, -2))
+        yield from with_mask(context, context.seen.swapaxes(-1, -2))
 
 
 @CAUSES.add(
@@ -144,7 +225,7 @@ def causal_mask_in_wrong_corner(context: MistakeContext) -> Iterator[Change]:
         corners = [np.tri(n_queries, n_keys, shift, dtype=bool) for shift in (0, n_keys - n_queries)]
         for right, wrong in (corners, corners[::-1]):
             if n_queries != n_keys and (context.seen == right).all():
-                yield from _with_mask(context, np.broadcast_to(wrong, context.seen.shape))
+                yield from with_mask(context, np.broadcast_to(wrong, context.seen.shape))
 
 
 @CAUSES.add("the mask was added to the scores as 0 and 1", "scores = scores + mask", HIDDEN)
@@ -173,14 +254,17 @@ def mask_adds_a_finite_number(context: MistakeContext) -> Iterator[Change]:
 
 def _hidden_scores(context: MistakeContext, numbers: Sequence[float], is_added: bool = False) -> Iterator[Change]:
     """Hidden scores set to a number, or with one added."""
+    visible = _hiding(context)
+    if visible is None:
+        return
 
     def make(number: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
-        scaled, mask = values
+        scaled, _ = values
         hidden = scaled.value + number if is_added else np.array(number)
         error = scaled.error + precision.unit * np.abs(hidden) if is_added else np.zeros(())
-        return Rounded(np.where(mask.value, scaled.value, hidden), np.where(mask.value, scaled.error, error))
+        return Rounded(np.where(visible, scaled.value, hidden), np.where(visible, scaled.error, error))
 
-    for number in numbers if context.seen is not None else ():
+    for number in numbers:
         yield change({"masked": Node(context.nodes["masked"].inputs, partial(make, number))}, number=f"−{-number:g}")
 
 

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from attnviz.checks.causes.cause import SCALED, SOFTMAX, Causes, Change, MistakeContext, change
+from attnviz.checks.explain.fitted_scale import is_near, simple
 from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.scores import LIMITS, Scale, Softcap
@@ -114,24 +115,6 @@ def dropout_left_on(context: MistakeContext) -> Iterator[Change]:
 
 # --- Scale
 
-_NEAR = 1e-4  # relative difference of numbers that count as equal
-
-
-def _is_near(number: float, *others: float) -> bool:
-    return any(abs(number - each) <= _NEAR * abs(each) for each in others)
-
-
-def _simple(number: float) -> tuple[float, str]:
-    """A round number close to the given one, with its text: 3 of 3.0000001, √2 of 1.4142, 5.3 of 5.2999999."""
-    whole, square, short = round(number), round(number**2), float(f"{number:.3g}")
-    if whole and abs(number - whole) < _NEAR * whole:
-        return float(whole), str(whole)
-    if abs(number - short) < _NEAR * short:
-        return short, f"{short:g}"
-    if square and abs(number**2 - square) < _NEAR * square:
-        return square**0.5, f"√{square}"
-    return number, f"{number:.4g}"
-
 
 def _scale(context: MistakeContext) -> Scale | None:
     scale = context.operation("scaled")
@@ -162,7 +145,7 @@ def _divided_by(context: MistakeContext, scale: Scale, number: float, **slots: s
     "T5 and GPT-Neo leave it out on purpose.",
 )
 def unscaled(context: MistakeContext) -> Iterator[Change]:
-    if (scale := _scale(context)) and not _is_near(1.0, _right_divisor(scale)[0]):
+    if (scale := _scale(context)) and not is_near(1.0, _right_divisor(scale)[0]):
         yield _divided_by(context, scale, 1.0)
 
 
@@ -178,13 +161,13 @@ def wrong_scale(context: MistakeContext) -> Iterator[Change]:
     right, _ = _right_divisor(scale)
     usual, fit = _usual_divisors(context, scale), context.fit
     for name, divisor in usual.items():
-        if name != "1" and not _is_near(divisor, right):
+        if name != "1" and not is_near(divisor, right):
             yield _divided_by(context, scale, divisor, divisor=name)
     factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []  # without and with a softcap
     others = (right, scale.d_k**-0.5, right / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
     for factor in filter(None, factors):
-        if not _is_near(right / factor, *others):
-            divisor, name = _simple(right / factor)
+        if not is_near(right / factor, *others):
+            divisor, name = simple(right / factor)
             yield _divided_by(context, scale, divisor, divisor=name)
 
 
@@ -245,10 +228,10 @@ def _limits(context: MistakeContext, *right: float) -> Iterator[tuple[float, str
         return
     fitted = [fit.limit(1.0)]
     factor, limit = fit.factor_and_limit or (0.0, 0.0)
-    if limit and scale and not _is_near(factor, 1.0):
+    if limit and scale and not is_near(factor, 1.0):
         divisor = _right_divisor(scale)[0] / factor
-        usual_divisors = (each for each in _usual_divisors(context, scale).values() if _is_near(divisor, each))
-        fitted.append(fit.limit(_right_divisor(scale)[0] / next(usual_divisors, _simple(divisor)[0])))
+        usual_divisors = (each for each in _usual_divisors(context, scale).values() if is_near(divisor, each))
+        fitted.append(fit.limit(_right_divisor(scale)[0] / next(usual_divisors, simple(divisor)[0])))
     for each in filter(None, fitted):
-        if not _is_near(each, *usual, *right):
-            yield _simple(each)
+        if not is_near(each, *usual, *right):
+            yield simple(each)

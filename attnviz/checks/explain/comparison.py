@@ -106,7 +106,9 @@ class Agreement:
 
     def is_nearer_than(self, before: Agreement) -> bool:
         """Whether a mistake reduces the difference. NaNs don't count: they are near anything."""
-        return self.value is not None and bool(np.isfinite(self.value).any()) and self.off <= _NEARER * before.off
+        is_tiny = self.agrees and before.off < self.rounding  # as a weight of e^-30 is, beside the rounding of others
+        is_near = is_tiny or self.off <= _NEARER * before.off
+        return self.value is not None and bool(np.isfinite(self.value).any()) and is_near
 
 
 Agreements = tuple[Agreement, ...]

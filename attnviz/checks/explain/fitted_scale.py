@@ -127,3 +127,25 @@ class Fit:
             return scores
         means = scores.sum(axis=-1, keepdims=True) / np.maximum(self.informative.sum(axis=-1, keepdims=True), 1)
         return np.where(self.informative, scores - means, 0)
+
+
+# --- Round numbers
+
+_NEAR = 1e-4  # relative difference of numbers that count as equal
+
+
+def is_near(number: float, *others: float) -> bool:
+    """Whether a number is one of the others, but for rounding."""
+    return any(abs(number - each) <= _NEAR * abs(each) for each in others)
+
+
+def simple(number: float) -> tuple[float, str]:
+    """A round number close to the given one, with its text: 3 of 3.0000001, √2 of 1.4142, 5.3 of 5.2999999."""
+    whole, square, short = round(number), round(number**2), float(f"{number:.3g}")
+    if whole and abs(number - whole) < _NEAR * whole:
+        return float(whole), str(whole)
+    if abs(number - short) < _NEAR * short:
+        return short, f"{short:g}"
+    if square and abs(number**2 - square) < _NEAR * square:
+        return square**0.5, f"√{square}"
+    return number, f"{number:.4g}"

@@ -172,6 +172,39 @@ def seen_in(mask: np.ndarray) -> np.ndarray:
     return mask if mask.dtype == bool else mask > HIDES
 
 
+@dataclass(frozen=True, eq=False)
+class Window:
+    """A sliding window: how many positions it reaches back, and which keys are no padding."""
+
+    size: int
+    is_both: bool  # whether it reaches forward, too
+    keys: np.ndarray
+
+
+def band(shape: Sequence[int], size: int, is_both: bool = False) -> np.ndarray:
+    """The keys less than `size` positions before a query, or on both sides of it."""
+    apart = apart_of(*shape[-2:])
+    return (np.abs(apart) if is_both else np.where(apart < 0, size, apart)) < size
+
+
+def window_of(seen: np.ndarray) -> Window | None:
+    """The window that a mask of visible keys is; None if it is none, or as long as the text."""
+    apart, keys = apart_of(*seen.shape[-2:]), np.asarray(seen.any(axis=-2, keepdims=True))
+    near = np.broadcast_to(apart, seen.shape)[seen]
+    if not near.size:
+        return None
+    is_both = bool(near.min() < 0)
+    size = int(np.abs(near).max()) + 1
+    is_window = np.array_equal(seen, band(seen.shape, size, is_both) & keys)
+    is_short = not np.array_equal(seen, band(seen.shape, seen.shape[-1], is_both) & keys)
+    return Window(size, is_both, keys) if is_window and is_short else None
+
+
+def apart_of(n_queries: int, n_keys: int) -> np.ndarray:
+    """How many positions each key is before each query, the last ones being of the same token."""
+    return np.subtract.outer(np.arange(n_keys - n_queries, n_keys), np.arange(n_keys))
+
+
 def inferred_masks(
     reading: MaskReading | None, n_queries: int, n_keys: int, zeros: np.ndarray | None
 ) -> Iterator[MaskReading]:
