@@ -1,5 +1,7 @@
 """Modules that look to attnviz like PyTorch's, in NumPy: parameters and children by their names, and forward hooks."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from implementations import softmax
 
@@ -22,6 +24,9 @@ class Tensor(np.ndarray):
 
     def new_tensor(self, array):
         return tensor(array)
+
+    def bool(self):
+        return self.astype(bool)
 
     def long(self):
         return self.astype(np.int64)
@@ -165,6 +170,104 @@ class FusedAttention(Attention):
         return self.c_proj(joined)
 
 
+class ByHeads(Attention):
+    """Causal attention with one matrix that holds q, k and v of each head beside each other, as GPT-NeoX's."""
+
+    def __init__(self, seed=0):
+        super().__init__(layer=Biased)
+        del self.W_query, self.W_key, self.W_value, self.out_proj
+        self.query_key_value, self.dense = Biased(6, 18, seed), Biased(6, 6, seed + 1)
+
+    def projected(self, x):
+        parts = self.query_key_value(x).reshape(*x.shape[:2], self.num_heads, 3, -1)
+        return (parts[..., at, :].reshape(x.shape) for at in range(3))
+
+    def out_proj(self, joined):
+        return self.dense(joined)
+
+
+class SharedKeys(Attention):
+    """Causal attention of two heads that share keys and values, from one matrix or several, as Phi-3's or Llama's."""
+
+    def __init__(self, seed=0, is_fused=True):
+        super().__init__(seed=seed)
+        del self.W_query, self.W_key, self.W_value
+        if is_fused:
+            self.qkv_proj = Linear(6, 12, seed + 4)
+        else:
+            self.q_proj, self.k_proj, self.v_proj = Linear(6, 6, seed), Linear(6, 3, seed + 1), Linear(6, 3, seed + 2)
+
+    def projected(self, x):
+        if hasattr(self, "qkv_proj"):
+            q, k, v = np.split(self.qkv_proj(x), [6, 9], axis=-1)
+        else:
+            q, k, v = self.q_proj(x), self.k_proj(x), self.v_proj(x)
+        return q, np.tile(k, 2), np.tile(v, 2)
+
+
+class Capped(Attention):
+    """Causal attention that declares the limit of its scores, as Gemma 2's."""
+
+    def __init__(self, seed=0, cap=0.5):
+        super().__init__(seed=seed)
+        self.attn_logit_softcapping = cap
+
+    def shares(self, scores):
+        cap = self.attn_logit_softcapping
+        return causal(cap * np.tanh(scores / cap) if cap else scores)
+
+
+class WithOutputOutside(Module):
+    """Causal attention whose output matrix is outside, and whose output is added to its input, as BERT's."""
+
+    def __init__(self, seed=0):
+        super().__init__()
+        self.self, self.output = HeadOutputs(seed), Outside(seed)
+
+    def forward(self, x):
+        joined, attention = self.self(x)
+        return self.output(joined) + x, attention
+
+
+class HeadOutputs(Attention):
+    """Causal attention without an output matrix."""
+
+    def __init__(self, seed=0):
+        super().__init__(seed=seed)
+        del self.out_proj
+
+    def out_proj(self, joined):
+        return joined
+
+
+class Outside(Module):
+    def __init__(self, seed):
+        super().__init__()
+        self.dense = Linear(6, 6, seed + 3)
+
+    def forward(self, x):
+        return self.dense(x)
+
+
+class HasKernels(Attention):
+    """Attention with a fused kernel, which returns no attention and is causal unless it gets a mask."""
+
+    def __init__(self, seed=0):
+        super().__init__(seed=seed)
+        self.config, self.is_causal = SimpleNamespace(_attn_implementation="sdpa"), True
+
+    def forward(self, x, attention_mask=None):
+        self.mask = None if attention_mask is None else np.asarray(attention_mask)
+        output, attention = super().forward(x)
+        return output, None if self.config._attn_implementation == "sdpa" else attention
+
+    def shares(self, scores):
+        is_fused = self.config._attn_implementation == "sdpa"
+        if self.mask is None:
+            return causal(scores) if is_fused else softmax(scores)
+        return softmax(scores + self.mask)
+
+
 def causal(scores):
     return softmax(np.where(np.tri(scores.shape[-1]) > 0, scores, -np.inf))
 
@@ -183,9 +286,9 @@ class Norm(Module):
 class NormsAllHeads(Attention):
     """Attention that norms queries and keys before they are cut into heads, as OLMo 2."""
 
-    def __init__(self):
-        super().__init__()
-        self.q_norm, self.k_norm = Norm(6, 5), Norm(6, 6)
+    def __init__(self, seed=0):
+        super().__init__(seed=seed)
+        self.q_norm, self.k_norm = Norm(6, seed + 5), Norm(6, seed + 6)
 
     def projected(self, x):
         q, k, v = super().projected(x)

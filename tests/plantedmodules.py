@@ -66,15 +66,17 @@ def like():
 
 def record_all() -> dict[str, np.ndarray]:
     """What the library's module computes with a causal mask, and what each planted one does in its place."""
-    from attnviz.checks.recording.check import calls, copied, drawn
-    from attnviz.checks.recording.modules import attention_modules
+    from attnviz import compare
+    from attnviz.checks.recording.calls import Layer, calls, drawn
+    from attnviz.checks.recording.copied import Parameters
 
-    x = drawn(D_MODEL, 0)
-    ((library,), _) = attention_modules(like())
-    found = {f"like/{each}": array for each, array in dict(calls(library, x, {}))["causal"].items()}
+    x, library = drawn(D_MODEL, 0), Layer.of("like", like(), {})
+    causal = dict(calls(library, x, {}))["causal"]
+    parameters = Parameters(library, compare(None, causal).trace)
+    found = {f"like/{each}": array for each, array in causal.items()}
     for name in MISTAKES:
-        ((mine,), _) = attention_modules(planted(name)(D_MODEL, N_HEADS))
-        with copied(mine, library):
+        mine = Layer.of("my_module", planted(name)(D_MODEL, N_HEADS), {})
+        with parameters.copied_to(mine):
             ways = [arrays for way, arrays in calls(mine, x, {}) if way == "causal"]
         arrays = ways[-1 if name in RIGHT else 0]
         found |= {f"{name}/{each}": array for each, array in arrays.items() if each in COMPUTED}

@@ -4,7 +4,23 @@ import re
 
 import numpy as np
 import pytest
-from fakemodules import Attention, Biased, FusedAttention, LatentAttention, Linear, NormsAllHeads, RotatedAttention
+from fakemodules import (
+    AddsToResidual,
+    Attention,
+    Biased,
+    ByHeads,
+    Capped,
+    FusedAttention,
+    HasKernels,
+    HeadOutputs,
+    LatentAttention,
+    LatentHeads,
+    Linear,
+    NormsAllHeads,
+    RotatedAttention,
+    SharedKeys,
+    WithOutputOutside,
+)
 from implementations import softmax
 from plantedmodules import D_MODEL, MISTAKES, N_HEADS, RECORDED, RIGHT, like, planted
 
@@ -143,6 +159,53 @@ def test_position_embeddings_come_from_the_modules_library():
         check(Attention(d_model=8), like=OfNoLibrary())
 
 
+PORTS = {
+    "fused by heads": (Attention(seed=10, layer=Biased), ByHeads(seed=20)),
+    "fused by heads in both": (ByHeads(seed=10), ByHeads(seed=20)),
+    "fused by heads in mine": (ByHeads(seed=10), Attention(seed=20, layer=Biased)),
+    "fused in blocks, of keys that heads share": (SharedKeys(seed=10, is_fused=False), SharedKeys(seed=20)),
+    "(in, out)": (Attention(seed=10), FusedAttention(seed=20)),
+    "a limit of scores": (Capped(seed=10), Capped(seed=20)),
+    "all heads normed at once": (NormsAllHeads(seed=10), NormsAllHeads(seed=20)),
+    "an output matrix outside": (Attention(seed=10), WithOutputOutside(seed=20)),
+    "an output matrix in mine alone": (Attention(seed=10), HeadOutputs(seed=20)),
+    "no output matrix": (HeadOutputs(seed=10), HeadOutputs(seed=20)),
+    "a fused kernel": (HasKernels(seed=10), HasKernels(seed=20)),
+}
+"""Mine and a library's module that compute the same by other parameters or calls."""
+
+
+@pytest.mark.parametrize("port", PORTS)
+def test_ports_agree(port):
+    mine, like = PORTS[port]
+    before = [parameters(module) for module in (mine, like)]
+    found = check(mine, like=like)
+    assert found.agrees, str(found)
+    assert {each.stage for each in next(iter(found.calls.values())).stages} & {"output", "heads"}
+    for module, numbers in zip((mine, like), before, strict=True):
+        for name, array in parameters(module).items():
+            np.testing.assert_array_equal(array, numbers[name])
+
+
+PLANTED_IN_PORTS = {
+    "softcap left out": (Capped(cap=0), Capped(seed=20), "attention", "capped"),
+    "scale left out": (SharedKeys(is_fused=False), SharedKeys(seed=20), "attention", "√d_k"),
+    "cut in blocks": (Attention(layer=Biased), ByHeads(seed=20), "attention", "√d_k"),
+}
+
+
+@pytest.mark.parametrize("planted_in", PLANTED_IN_PORTS)
+def test_mistakes_in_ports_are_named(planted_in):
+    mine, like, first, sentence = PLANTED_IN_PORTS[planted_in]
+    scale = mine.scale
+    mine.scale = 1 if sentence == "√d_k" else scale
+    found = check(mine, like=like)
+    mine.scale = scale
+    for comparison in found.calls.values():
+        assert comparison.first.stage == first
+        assert sentence in str(comparison)
+
+
 class Renamed(Attention):
     """Attention with unknown names."""
 
@@ -174,7 +237,13 @@ def test_modules_that_do_not_match_are_refused():
             r"W_query.weight must have the shape \(6, 6\) of the library's w_q; got \(8, 8\)",
         ),
         (LatentAttention(), Attention(), "my_module must have one layer of attention, .* got 0 in LatentAttention"),
-        (NormsAllHeads(), NormsAllHeads(), "which like keeps otherwise: it norms all heads .* Record both"),
+        (
+            Attention(),
+            LatentHeads(),
+            "like keeps otherwise: its keys and values come from a latent.* Record both",
+        ),
+        (Attention(), AddsToResidual(), "AddsToResidual takes residual, which attnviz can't make for it"),
+        (NormsAllHeads(), Attention(), "q_norm.weight is g_q_norm, which the library's module has no parameter for"),
         (Attention(), Linear(2, 2, 0), "like must have one layer of attention, .* got 0 in Linear, with weight"),
         (Attention(), 3, "like must be a PyTorch module; got int"),
         (3, Attention(), "my_module must be a PyTorch module; got int"),

@@ -32,6 +32,7 @@ class AttentionModule:
     stages: Mapping[str, str]  # by the same names
     owners: Mapping[str, Any]  # the submodule of each parameter
     extra_modules: Mapping[str, Any]  # submodules to record besides projections, by what they compute
+    replaced: Mapping[str, str]  # the stages of parameters in whose place queries, keys and values are recorded
 
     @property
     def submodules(self) -> dict[str, Any]:
@@ -69,6 +70,12 @@ class AttentionModule:
         declared = getattr(self.module, "scaling", None)
         is_known = type(self.module).__module__.startswith("transformers.")
         return float(declared) if is_known and isinstance(declared, int | float) else None
+
+    @property
+    def softcap(self) -> float | None:
+        """The limit of scores that Gemma 2 and 3 declare, if they have one."""
+        declared = getattr(self.module, "attn_logit_softcapping", None)
+        return float(declared) if isinstance(declared, int | float) else None
 
     @property
     def is_batch_first(self) -> bool:
@@ -120,13 +127,15 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
         extra[_QUERIES] = children.get("q_b_proj") or children["q_proj"]
         extra[_COMPRESSED], extra[_KEYS_AND_VALUES] = children["kv_a_proj_with_mqa"], children["kv_b_proj"]
     is_normed = _norms_all_heads(module, stages, tensors)
+    replaced: dict[str, str] = {}
     if is_latent or is_normed:
         replaced = {name: stage for name, stage in stages.items() if stage not in ("w_o", "b_o")}
         stages = {name: stage for name, stage in stages.items() if name not in replaced}
         if is_normed:
             extra |= {stage: owners[name] for name, stage in replaced.items() if stage in (*_NORMS, "w_v")}
     owners = {name: owners[name] for name in stages}
-    return AttentionModule(path, module, {name: tensors[name] for name in stages}, stages, owners, extra)
+    parameters = {name: tensors[name] for name in stages}
+    return AttentionModule(path, module, parameters, stages, owners, extra, replaced)
 
 
 def _latents(module: Any) -> list[int]:
@@ -139,7 +148,7 @@ def _latents(module: Any) -> list[int]:
 
 def _norms_all_heads(module: Any, stages: Mapping[str, str], tensors: Mapping[str, Any]) -> bool:
     names = {stage: name for name, stage in stages.items()}
-    if not {*_NORMS, "w_q"} <= names.keys() or _declared_heads(module) in (None, 1):
+    if not {*_NORMS, "w_q"} <= names.keys() or _declared_heads(module) == 1:
         return False
     return tensors[names["g_q_norm"]].shape[-1] == tensors[names["w_q"]].shape[0]
 
@@ -204,8 +213,9 @@ class Call:
         if context is not None and context is not x:
             self._record_context(context, x)
         self.arrays |= {name: self._mask(name, array_of(value)) for name, value in masks.items()}
-        if self._attention.scale is not None:
-            self.arrays["scale"] = np.array(self._attention.scale)
+        for name, number in (("scale", self._attention.scale), ("softcap", self._attention.softcap)):
+            if number is not None:
+                self.arrays[name] = np.array(number)
         self._is_added_to = "residual" in tensors
 
     def _record_context(self, key_input: Any, query_input: Any) -> None:

@@ -1,0 +1,218 @@
+"""Calls: a single layer of attention, and what it computes when it is called in each possible way."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Orientation
+from attnviz.checks.recording.modules import AttentionModule, attention_modules
+from attnviz.checks.recording.recorded import record
+from attnviz.core.errors import OwnArraysError
+
+N_SENTENCES, N_TOKENS = 2, 7
+_MASKS = ("attn_mask", "mask", "attention_mask", "causal_mask", "src_mask")
+_FLAGS = ("is_causal", "causal")
+_TABLES = ("position_embeddings", "cos", "sin")
+_FUSED_KERNELS = ("sdpa", "flash", "flex", "paged")  # how names of Hugging Face's other implementations begin
+Arrays = dict[str, np.ndarray]
+Call = tuple[str, Arrays]  # "no mask" or "causal", and the arrays of the first sentence
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """A single layer of attention that can be called alone, and the stages that unknown names have."""
+
+    attention: AttentionModule
+    called: Any  # its module, or the one around it that holds its output matrix
+    names: Mapping[str, str]
+
+    @classmethod
+    def of(cls, argument: str, module: Any, names: Mapping[str, str], *, has_output: bool = True) -> Layer:
+        """The only layer of a module; OwnArraysError if there is none or more, or its parameters can't be copied.
+
+        If it may have an output matrix, that is the only matrix of no known name where none has that of an output's.
+        """
+        if not hasattr(module, "named_modules"):
+            raise OwnArraysError(f"{argument} must be a PyTorch module; got {type(module).__name__}.")
+        modules, skipped = attention_modules(module, names)
+        if len(modules) != 1:
+            why = " ".join(skipped.values())
+            raise OwnArraysError(
+                f"{argument} must have one layer of attention, of parameters whose names are known; got {len(modules)} "
+                f"in {type(module).__name__}, with {', '.join([each for each, _ in module.named_parameters()][:8])}. "
+                f"{why} Give the layer alone, or say by names={{...}} which stage each is."
+            )
+        attention = modules[0]
+        stages = {**attention.stages, **attention.replaced}
+        if not any(each <= {*stages.values()} for each in ({"w_qkv"}, {"w_q", "w_k", "w_v"})):
+            raise OwnArraysError(
+                f"check copies a layer's matrices of queries, keys and values, which {argument} keeps otherwise: "
+                f"{attention.note} Record both and compare what was recorded."
+            )
+        if has_output and "w_o" not in stages.values() and (more := _output_by_shape(module, stages)):
+            return cls.of(argument, module, {**names, **more}, has_output=False)
+        inside = attention.path.rpartition(".")[0] if attention.has_output_outside else attention.path
+        called, start = dict(module.named_modules())[inside], f"{inside}." if inside else ""
+        names = {name.removeprefix(start): stage for name, stage in names.items()}
+        return cls(attention_modules(called, names)[0][0], called, names)
+
+    @property
+    def stages(self) -> Mapping[str, str]:
+        """The stages of its parameters by name."""
+        return {**self.attention.stages, **self.attention.replaced}
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Any]:
+        """Those that have a stage, by name."""
+        tensors = dict(self.called.named_parameters())
+        return {name: tensors[name] for name in self.stages}
+
+    @property
+    def has_output_matrix(self) -> bool:
+        return "w_o" in self.stages.values()
+
+    def is_in_out(self, name: str) -> bool:
+        """Whether a matrix is (in, out): in GPT-2's Conv1D, and if it belongs to no Linear layer."""
+        if len(self.parameters[name].shape) != 2:
+            return False
+        owner = dict(self.called.named_modules())[name.rpartition(".")[0]]
+        is_alone = owner is self.attention.module and "in_proj" not in name and "_proj_w" not in name
+        return type(owner).__name__ == "Conv1D" or is_alone
+
+    @property
+    def orientation(self) -> Orientation | None:
+        """That of all matrices, if they have the same."""
+        all_of = {self.is_in_out(name) for name, each in self.parameters.items() if len(each.shape) == 2}
+        return (IN_OUT if True in all_of else OUT_IN) if len(all_of) == 1 else None
+
+    @property
+    def takes(self) -> Mapping[str, inspect.Parameter]:
+        """The arguments of the call."""
+        return inspect.signature(self.called.forward).parameters
+
+
+def _output_by_shape(module: Any, stages: Mapping[str, str]) -> dict[str, str]:
+    unknown = {name: each for name, each in module.named_parameters() if name not in stages}
+    matrices = [name for name, each in unknown.items() if len(each.shape) == 2]
+    if len(matrices) != 1:
+        return {}
+    bias = f"{matrices[0].rpartition('.')[0]}.bias"
+    return {matrices[0]: "w_o"} | ({bias: "b_o"} if bias in unknown else {})
+
+
+def drawn(width: int, seed: int) -> np.ndarray:
+    """Random inputs (sentences, tokens, width)."""
+    return np.random.default_rng(seed).normal(size=(N_SENTENCES, N_TOKENS, width))
+
+
+def calls(layer: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> Iterator[Call]:
+    """Call a layer in each possible way, with tables of its positions if it takes them."""
+    yield "no mask", _recorded_call(layer, x, {}, tables)
+    mask = next((name for name in _MASKS if name in layer.takes), None)
+    if mask:
+        visible = np.tri(x.shape[1], dtype=bool)
+        hides = "in_proj_weight" in layer.parameters or type(layer.called).__name__ == "MultiheadAttention"
+        for meaning in (~visible,) if hides else (np.where(visible, 0.0, -np.inf), visible, ~visible):
+            for shape in (meaning, meaning[np.newaxis, np.newaxis]):
+                with suppress(TypeError, ValueError, RuntimeError, IndexError):  # a mask of another type or shape
+                    yield "causal", _recorded_call(layer, x, {mask: shape}, tables)
+                    break
+    elif flag := next((name for name in _FLAGS if name in layer.takes), None):
+        yield "causal", _recorded_call(layer, x, {flag: True}, tables)
+
+
+def _recorded_call(
+    layer: Layer, x: np.ndarray, arguments: Mapping[str, np.ndarray | bool], tables: Mapping[str, Any]
+) -> Arrays:
+    attention, takes, name = layer.attention, layer.takes, type(layer.called).__name__
+    like = next(iter(layer.parameters.values()))
+    tensor = like.new_tensor(x if attention.is_batch_first else np.swapaxes(x, 0, 1))
+    passed: dict[str, Any] = {**arguments}
+    for each, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            passed[each] = like.new_tensor(value).bool() if value.dtype == bool else like.new_tensor(value)
+    if "average_attn_weights" in takes:
+        passed["average_attn_weights"] = False
+    passed |= {each: table for each, table in tables.items() if each in takes}
+    n_inputs = 3 if any(each in takes for each in ("key", "k")) else 1
+    for each, argument in [*takes.items()][n_inputs:]:
+        is_required = argument.default is argument.empty and argument.kind not in (
+            argument.VAR_POSITIONAL,
+            argument.VAR_KEYWORD,
+        )
+        if is_required and each not in passed:
+            if each not in (*_MASKS, "past_key_values", "cache_position"):
+                raise OwnArraysError(
+                    f"{name} takes {each}, which attnviz can't make for it. Give a module that makes it, or record "
+                    "both of yours and compare them."
+                )
+            passed[each] = None
+    with record(layer.called, names=layer.names) as recorded:
+        try:
+            layer.called(*[tensor] * n_inputs, **passed)
+        except OwnArraysError:
+            raise
+        except Exception as error:
+            also = "".join(f" and {each}" for each, value in passed.items() if value is not None)
+            raise OwnArraysError(
+                f"{name} must take x{', as query, key and value' * (n_inputs > 1)}{also}; calling it so raised "
+                f"{type(error).__name__}: {error}. Wrap it in a module that does, or record both and compare what was "
+                "recorded."
+            ) from error
+    return recorded[0]
+
+
+def tables_of(layer: Layer, x: np.ndarray) -> dict[str, Any]:
+    """The positions of x, and the cosines and sines for a layer of Hugging Face from its library's own class.
+
+    Empty if the layer takes none, or its library has no such class.
+    """
+    module, own = layer.called, type(layer.called)
+    library = getattr(sys.modules.get(own.__module__), "__dict__", {})
+    classes = {name: each for name, each in library.items() if name.endswith("RotaryEmbedding")}
+    if "position_embeddings" not in layer.takes or not classes or not hasattr(module, "config"):
+        return {}
+    nearest = max(classes, key=lambda name: own.__name__.startswith(name.removesuffix("RotaryEmbedding")))
+    like = next(iter(layer.parameters.values()))
+    positions = like.new_tensor(np.arange(x.shape[1])[np.newaxis]).long()
+    rotary = classes[nearest](config=module.config)
+    by_type = {"layer_type": module.layer_type} if "layer_type" in inspect.signature(rotary.forward).parameters else {}
+    cos, sin = rotary(like.new_tensor(x), positions, **by_type)
+    return {"position_embeddings": (cos, sin), "cos": cos, "sin": sin, "position_ids": positions}
+
+
+@contextmanager
+def in_eval_mode(*modules: Any) -> Iterator[None]:
+    """Switch modules to eval mode and, where Hugging Face has a choice, to plain code in place of fused kernels.
+
+    Fused kernels return no attention, and some drop softcaps and sinks. Afterwards each has its own again.
+    """
+    parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
+    modes = [part.training for part in parts]
+    configs = {id(part.config): part.config for part in parts if _is_fused(part)}.values()
+    kernels = [each._attn_implementation for each in configs]
+    try:
+        for module in modules:
+            if hasattr(module, "eval"):
+                module.eval()
+        for each in configs:
+            each._attn_implementation = "eager"
+        yield
+    finally:
+        for each, kernel in zip(configs, kernels, strict=True):
+            each._attn_implementation = kernel
+        for part, was_training in zip(parts, modes, strict=True):  # a module sets the mode of its parts, after it
+            if part.training != was_training:
+                part.train(was_training)
+
+
+def _is_fused(part: Any) -> bool:
+    return str(getattr(getattr(part, "config", None), "_attn_implementation", "")).startswith(_FUSED_KERNELS)
