@@ -326,7 +326,7 @@ def rotated(name):
 OPEN = {
     "hidden scores": ({"scaled": X @ X.T / 2, "masked": SCALED, "attention": SHARES}, [], ""),
     "an added mask": (OWN | {"mask": np.where(np.tri(5), 0, -np.inf)}, [], ""),
-    "cos and sin": (OWN | {"cos": np.ones((5, 4)), "sin": np.zeros((5, 4))}, ["cos", "sin"], "cos was not read"),
+    "cos and sin": (OWN | {"cos": np.ones((5, 6)), "sin": np.zeros((5, 6))}, ["cos", "sin"], "cos was not read"),
     "an output of no W_O": (
         {"q": X, "k": X, "v": X, "heads": (X @ X.T / 2 @ X)[None], "attention": SHARES, "mask": OWN["mask"]},
         None,

@@ -83,7 +83,7 @@ def test_a_negative_row_sum_has_a_true_minus_sign():
 
 
 def test_unread_rotation_tables_qualify_the_agreement():
-    angles = {"rotary_emb.cos": np.ones((N, D)), "rotary_emb.sin": np.zeros((N, D))}
+    angles = {"rotary_emb.cos": np.ones((N, 4 * D)), "rotary_emb.sin": np.zeros((N, 4 * D))}  # of wider heads
     agreeing = compare(None, {"x": X, **HUGGING_FACE, **passed(), **angles})
     assert agreeing.first is None
     assert "without your rotary_emb.cos and rotary_emb.sin" in agreeing.headline

@@ -13,8 +13,9 @@ from attnviz.checks.explain.nodes import Node, Nodes
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in
 from attnviz.checks.read.rounding import Rounded
+from attnviz.checks.read.table_operations import Kept, like, without_kept
 from attnviz.checks.report.words import SYMBOLS, shortened
-from attnviz.core.operations.linear import Projection
+from attnviz.core.operations.linear import Identity, Projection
 from attnviz.core.operations.operation import Operation, Source
 from attnviz.core.operations.scores import Hide
 from attnviz.core.trace import Trace
@@ -65,7 +66,7 @@ class MistakeContext:
     def operation(self, stage: str) -> Operation | None:
         """The operation of a stage; None if the stage is given, or rotated outside the pass."""
         operation = self.trace[stage].operation if self.makes(stage) and stage in self.trace else None
-        return None if isinstance(operation, Source) else operation
+        return None if operation is None or isinstance(operation, Source) else without_kept(operation)
 
     def having(self, kind: type[Operation], *stages: str) -> tuple[str, ...]:
         """Those of the stages that an operation of this kind makes."""
@@ -76,10 +77,12 @@ class MistakeContext:
         return {each: self.nodes[each].inputs[1] for each in self.having(Projection, *stages)}
 
     def computed(self, stage: str, operation: Operation) -> Node:
-        """A stage by another operation."""
-        return Node.of(operation, self.nodes[stage].inputs)
+        """A stage by another operation, after the keys and values that a cache kept."""
+        return Node.of(like(self.trace[stage].operation, operation), self.nodes[stage].inputs)
 
     def left_out(self, stage: str) -> Node:
+        if isinstance(self.trace[stage].operation, Kept):
+            return self.computed(stage, Identity("key"))
         return Node.passing_on(self.nodes[stage].inputs)
 
     @cached_property

@@ -20,6 +20,7 @@ from attnviz.checks.causes.cause import (
 from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.masks import seen_in
 from attnviz.checks.read.rounding import Precision, Rounded, applied
+from attnviz.checks.read.table_operations import TableRotation
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import BASES, Pairs, Rotation
 
@@ -51,7 +52,12 @@ def rotation_of_wrong_pairs(context: MistakeContext) -> Iterator[Change]:
     return _with_rotation(context, lambda each: replace(each, pairs=other[each.pairs]))
 
 
-@CAUSES.add("{rows} were not rotated by their positions", "scores = q @ k.transpose(-2, -1)", _ROTATION)
+@CAUSES.add(
+    "{rows} were not rotated by their positions",
+    "scores = q @ k.transpose(-2, -1)",
+    _ROTATION,
+    "Some layers of SmolLM3, Llama 4 and Cohere 2 leave it out on purpose.",
+)
 def rotation_left_out(context: MistakeContext) -> Iterator[Change]:
     return alone_and_together([*_rotations(context)], context.left_out)
 
@@ -132,8 +138,12 @@ def cached_keys_rotated_again(context: MistakeContext) -> Iterator[Change]:
     "angles = positions / base ** (torch.arange(0, d_k, 2) / d_k)",
 )
 def rotation_with_wrong_base(context: MistakeContext) -> Iterator[Change]:
+
+    def with_base(base: float, rotation: Rotation) -> Rotation:
+        return rotation.with_base(base) if isinstance(rotation, TableRotation) else replace(rotation, base=base)
+
     for base in BASES:
-        yield from _with_rotation(context, partial(replace, base=base), readable=f"{base:,.0f}", base=f"{base:g}")
+        yield from _with_rotation(context, partial(with_base, base), readable=f"{base:,.0f}", base=f"{base:g}")
 
 
 @CAUSES.add(
@@ -144,7 +154,7 @@ def rotation_with_wrong_base(context: MistakeContext) -> Iterator[Change]:
 def rotation_of_all_dimensions(context: MistakeContext) -> Iterator[Change]:
     for stage in [*_rotations(context)][:1]:
         d_k = context.trace[stage].shape[-1]
-        if d_k % 2 == 0:
+        if d_k % 2 == 0 and not isinstance(_rotations(context)[stage], TableRotation):
             yield from _with_rotation(context, partial(replace, dims=d_k))
 
 
@@ -184,7 +194,8 @@ def rotation_before_the_heads(context: MistakeContext) -> Iterator[Change]:
 
         return Node(context.nodes[stage].inputs, make)
 
-    if rotations and context.sizes["h"] > 1:
+    by_base = not any(isinstance(each, TableRotation) for each in rotations.values())
+    if rotations and by_base and context.sizes["h"] > 1:
         yield change({each: rotated(each) for each in rotations})
 
 
@@ -200,6 +211,8 @@ def q_and_k_permuted(context: MistakeContext) -> Iterator[Change]:
     if not rotations or not all(map(context.makes, letters)):
         return
     stage, rotation = next(iter(rotations.items()))
+    if isinstance(rotation, TableRotation) and rotation.offset:
+        return
     first, rest = np.split(np.arange(context.trace[stage].shape[-1]), [rotation.n_rotated])
     for pairs, others, view, shape in (
         ("halves", "neighbours", "2, d_k // 2", (2, -1)),
@@ -208,6 +221,58 @@ def q_and_k_permuted(context: MistakeContext) -> Iterator[Change]:
         permuted = np.concatenate([first.reshape(shape).T.ravel(), rest])
         nodes = {each: context.nodes[each].then(partial(np.take, indices=permuted, axis=-1)) for each in letters}
         yield change(nodes, pairs=pairs, others=others, view=view)
+
+
+@CAUSES.add(
+    "queries and keys were rotated by the number of their head, not by their position",
+    "q, k = rotate(q, positions), rotate(k, positions)  # (n, t, n_heads, d_k)",
+    "q, k = rotate(q.transpose(1, 2), positions), rotate(k.transpose(1, 2), positions)",
+)
+def rotation_along_the_heads(context: MistakeContext) -> Iterator[Change]:
+    def rotated(stage: str, rotation: Rotation) -> Node:
+        copies = n_copies(context, stage)
+
+        def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
+            n_heads = values[0].value.shape[-3] // copies
+            along = replace(rotation, until=n_heads) if isinstance(rotation, TableRotation) else rotation
+            heads = values[0].map(lambda array: array[..., ::copies, :, :].swapaxes(-2, -3))
+            again = applied(along, [heads], precision)
+            return again.map(lambda array: np.repeat(array.swapaxes(-2, -3), copies, axis=-3))
+
+        return Node(context.nodes[stage].inputs, make)
+
+    rotations = _rotations(context)
+    has_kept = any(len(context.nodes[each].inputs) > 1 for each in rotations)
+    if rotations and context.sizes["h"] > 1 and not has_kept:
+        yield change({stage: rotated(stage, each) for stage, each in rotations.items()})
+
+
+@CAUSES.add(
+    "the table repeats its angles for pairs of {others}, and pairs of {pairs} were rotated",
+    "angles = torch.cat([angles, angles], dim=-1)",
+    "angles = angles.repeat_interleave(2, dim=-1)",
+)
+def rotation_table_for_other_pairs(context: MistakeContext) -> Iterator[Change]:
+    rotations = {stage: each for stage, each in _rotations(context).items() if isinstance(each, TableRotation)}
+    mixed = {stage: context.computed(stage, replace(each, is_mixed=True)) for stage, each in rotations.items()}
+    if mixed:
+        pairs = next(iter(rotations.values())).pairs
+        yield change(mixed, pairs=pairs, others="halves" if pairs == "neighbours" else "neighbours")
+
+
+@CAUSES.add(
+    "{rows} of a decode step were rotated as if no tokens came before them: positions began at 0 again",
+    "positions = torch.arange(n_new)",
+    "positions = torch.arange(n_kept, n_kept + n_new)",
+)
+def rotation_restarts_in_a_decode_step(context: MistakeContext) -> Iterator[Change]:
+    n_new, n_keys = context.sizes.get("t", 0), context.sizes.get("s", 0)
+    rotations = {stage: each for stage, each in _rotations(context).items() if isinstance(each, TableRotation)}
+    are_new = [stage for stage in rotations if stage == "q_rotated" or len(context.nodes[stage].inputs) > 1]
+    if 0 < n_new < n_keys:
+        yield from alone_and_together(
+            are_new, lambda stage: context.computed(stage, rotations[stage].restarted(n_keys - n_new, n_new))
+        )
 
 
 @CAUSES.add(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -112,7 +112,9 @@ class Candidate:
     def rotated_by(self) -> RopeVariant | None:
         """The rotation of the queries and keys, whether the pass includes it or not."""
         operation = self.reading and self.reading.config.rotation
-        return RopeVariant.like(operation, self.sizes["d"]) if operation else self.rotation
+        if operation and self.reading and "d" in self.sizes:
+            return replace(RopeVariant.like(operation, self.sizes["d"]), positions=self.reading.positions)
+        return self.rotation
 
     @property
     def formats(self) -> set[Format]:

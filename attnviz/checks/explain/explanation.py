@@ -12,7 +12,7 @@ from attnviz.checks.explain.axis_orders import Explained, MakeCandidates, with_p
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
-from attnviz.checks.explain.nodes import Node, values_of
+from attnviz.checks.explain.nodes import Node, nodes_of, values_of
 from attnviz.checks.explain.search import Search
 from attnviz.checks.read.layouts import Layout, recomputed
 from attnviz.checks.read.names import layers_of, named, of_layer
@@ -25,15 +25,20 @@ from attnviz.checks.read.readings import (
     readings,
     user_arrays,
 )
+from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
 from attnviz.checks.read.rounding import OutOfWorkError, Rounded, work_limit
+from attnviz.checks.read.table_operations import TableRotation, as_table
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.operations.rotation import Rotation
+from attnviz.core.order import LayerConfig
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 
 MOST_COMPUTED = 300_000_000  # how many numbers a comparison may compute: a second or two
 _MOST_SEARCHED = 100_000_000  # of these for explaining a difference between large passes, which take much memory
+_SAME_TABLE = 0.02  # how far a table in bfloat16 may be from ours
 _MAX_WAYS = 2  # in how many readings mistakes are searched
 _TOO_LARGE = (
     "These arrays are so large, and can be read in so many ways, that a comparison takes too long. Give fewer heads or "
@@ -44,6 +49,10 @@ _OF_TWO_TEXTS = (
     "those of one layer: what its queries are made from as x and, if its keys are made of the other text, that as "
     "context."
 )
+_BEFORE_SCORES = {"x", "context", "embeddings", "positions", "past_key", "past_value"}
+_BEFORE_SCORES |= {f"{kind}_{letter}" for kind in "wb" for letter in "qkv"} | {"g_attn_norm", "b_attn_norm"}
+_BEFORE_SCORES |= {f"{each}{part}" for each in "qk" for part in ("", "_normed", "_rotated")}
+_BEFORE_SCORES |= {"g_q_norm", "g_k_norm", "v"}
 _WHOLE = {"q", "k", "v", "heads"}  # the stages of a pass that can be shown
 
 
@@ -56,6 +65,7 @@ class Explanation:
     diagnosis: Diagnosis
     reference: Trace | None  # the given pass, if there is one
     layer: int  # of the given pass, from 1 on
+    tables: UserTables  # that may rotate queries and keys
 
     @cached_property
     def inputs(self) -> set[str]:
@@ -80,15 +90,45 @@ class Explanation:
 
     @cached_property
     def trace(self) -> Trace | None:
-        """The given pass or the user's own; None if that is incomplete or needs a rotation that attnviz lacks."""
+        """The given pass or the user's own, perhaps from its rotated queries and keys on; None if it is incomplete."""
         candidate = self.diagnosis.candidate
         if self.reference or not set(candidate.trace.keys()) >= _WHOLE:
             return self.reference
-        if candidate.rotation is None or candidate.reading is None:
+        if candidate.reading is None or self.config is None:
             return candidate.trace
-        if (operation := candidate.rotation.operation) is None:
+        if not self.begun and self.config is candidate.reading.config:
+            return candidate.trace
+        values = values_of(Comparer(self.arrays, self.diagnosis.precision).nodes(candidate), {*self.begun.values()})
+        before = _BEFORE_SCORES - ({"x"} if self.config.residual else set()) if self.begun else set()
+        arrays = {name: each for name, each in candidate.reading.arrays.items() if name not in before}
+        return recomputed(arrays | {stage: values[name] for stage, name in self.begun.items()}, self.config)
+
+    @cached_property
+    def config(self) -> LayerConfig | None:
+        """The layer settings of the user's own pass as it is shown."""
+        candidate = self.diagnosis.candidate
+        if candidate.reading is None:
             return None
-        return recomputed(candidate.reading.arrays, replace(candidate.reading.config, rotation=operation))
+        config = candidate.reading.config
+        if self.begun:
+            return replace(config, rotation=None, qk_norm=None)
+        return replace(config, rotation=candidate.rotation.operation) if candidate.rotation else config
+
+    @cached_property
+    def begun(self) -> Mapping[str, str]:
+        """Where attnviz has no operation for the rotation, the stages that the shown pass begins with.
+
+        For each the stage of the compared pass whose numbers it has.
+        """
+        candidate = self.diagnosis.candidate
+        operation = candidate.reading and candidate.reading.config.rotation
+        is_kept = bool(candidate.reading and "past_key" in candidate.reading.arrays)
+        is_unknown = candidate.rotation and candidate.rotation.operation is None
+        if not is_kept and not is_unknown and not isinstance(operation, TableRotation):
+            return {}
+        nodes = candidate.rotation.nodes(nodes_of(candidate.trace)) if candidate.rotation else candidate.trace
+        last = {each: next(n for n in (f"{each}_rotated", f"{each}_normed", each) if n in nodes) for each in "qk"}
+        return {**last, "v": "v"}
 
     @cached_property
     def mistaken(self) -> Mapping[str, np.ndarray]:
@@ -96,7 +136,14 @@ class Explanation:
         trace, diagnosis = self.trace, self.diagnosis
         if trace is None or not diagnosis.mistakes:
             return {}
-        made = values_of(diagnosis.nodes, {each for each in diagnosis.changed_stages if self.full_name(each) in trace})
+        changed = {each for each in diagnosis.changed_stages if self.full_name(each) in trace}
+        if self.begun:
+            of_rows = {stage: {n for n in diagnosis.changed_stages if n.split("_")[0] == stage} for stage in self.begun}
+            begun = {self.begun[stage]: stage for stage, names in of_rows.items() if names}
+            made = values_of(diagnosis.nodes, {*changed - {*"qkv"}, *begun})
+            made = {begun.get(name, name): each for name, each in made.items()}
+        else:
+            made = values_of(diagnosis.nodes, changed)
         finite = {name: np.isfinite(each) | (np.isneginf(each) & (name in HIDEABLE)) for name, each in made.items()}
         return {self.full_name(name): each for name, each in made.items() if finite[name].all()}
 
@@ -117,12 +164,13 @@ def explain(
     arrays = arrays if layer is None else of_layer(_as_in_layer(trace, arrays, layer), layer)
     layer = 1 if layer is None or (is_of_several and trace and trace.n_layers == 1) else layer
     numbers, arrays = numbers_in(arrays)
-    ways, unread = user_arrays(arrays, stated)
+    tables, others = rotation_tables(arrays)
+    ways, unread = user_arrays(others, stated)
     if trace is None:
         ways = [other for way in ways for other in other_meanings(way)]
 
         def make(way: UserArrays) -> Candidates:
-            return Candidates(way, [Candidate.of(each) for each in readings(way, stated.n_heads, numbers)])
+            return Candidates(way, [Candidate.of(each) for each in readings(way, stated.n_heads, numbers, tables)])
 
         result = _explained(ways, make)
     else:
@@ -132,7 +180,27 @@ def explain(
         if len(unread) == 1 and not ways[0]:
             ways, unread = _nearest(unread[0], arrays[unread[0]], candidate)
         result = _explained(ways, partial(Candidates, likely=[candidate]))
-    return Explanation(result[0], unread, _by_convention(*result), trace, layer)
+    user_arrays_, diagnosis = result[0], _by_convention(*result)
+    unread = tuple(each for each in arrays if each in (*unread, *_unused_tables(tables, diagnosis.candidate)))
+    return Explanation(user_arrays_, unread, diagnosis, trace, layer, tables)
+
+
+def _unused_tables(tables: UserTables, candidate: Candidate) -> tuple[str, ...]:
+    """The names of tables and positions by which the pass isn't rotated, unless its queries and keys may be already."""
+    reading, rotation = candidate.reading, candidate.rotated_by
+    are_used = bool(reading and (reading.table or reading.begins_with_queries)) or _has_tables(candidate, tables)
+    return (*(() if are_used else tables.names), *((tables.position_name,) if not rotation else ()))
+
+
+def _has_tables(candidate: Candidate, tables: UserTables) -> bool:
+    """Whether the rotation of a given pass is one by these tables."""
+    rotation = candidate.trace["q_rotated"].operation if "q_rotated" in candidate.trace else None
+    if candidate.reading or not isinstance(rotation, Rotation) or isinstance(rotation, TableRotation):
+        return False
+    n, s = (candidate.sizes.get(each, 1) for each in "ts")
+    ours = as_table(rotation, rotation.first + np.arange(s)).table.numbers
+    of_all = (each.table.numbers for each in tables.rotations(candidate.sizes["d"], n, s))
+    return any(each.shape == ours.shape and np.allclose(each, ours, rtol=0, atol=_SAME_TABLE) for each in of_all)
 
 
 def _as_in_layer(trace: Trace | None, arrays: Mapping[str, np.ndarray], number: int) -> Mapping[str, np.ndarray]:

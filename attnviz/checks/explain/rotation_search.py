@@ -24,6 +24,7 @@ from attnviz.checks.explain.rotations import (
 from attnviz.checks.explain.unmodified_passes import UnmodifiedPasses
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.rounding import batches, select
+from attnviz.checks.read.table_operations import Positions
 
 MAX_ROTATED = 2  # in how many readings a base, or in large passes how many rotations, are searched
 MAX_SCORES = 2**14  # passes with more scores are large: fewer rotations of them are searched
@@ -54,7 +55,8 @@ def _rotation_keeps_agreeing(comparer: Comparer, unmodified: PassComparison) -> 
     candidate = unmodified.candidate
     if not _lacks_rotation(comparer, candidate):
         return False
-    rotations = usual_rotations(candidate.sizes["d"]) or [*islice(known_rotations(candidate.sizes["d"]), 1)]
+    usual = usual_rotations(candidate.sizes["d"]) or islice(known_rotations(candidate.sizes["d"]), 1)
+    rotations = _placed(usual, candidate)
     agreeing = {each.stage for each in unmodified.stages if each.agrees}
     agreeing = agreeing.intersection((*score_stages(), *stages_after_scores()))
     if not agreeing:
@@ -68,7 +70,7 @@ def _rotation_keeps_agreeing(comparer: Comparer, unmodified: PassComparison) -> 
 
 def with_known_rotation(comparer: Comparer, candidate: Candidate) -> PassComparison | None:
     """The pass with the first rotation of a known model that reproduces every array."""
-    return _first_agreeing(comparer, candidate, [[*known_rotations(candidate.sizes["d"])]])
+    return _first_agreeing(comparer, candidate, [[*_placed(known_rotations(candidate.sizes["d"]), candidate)]])
 
 
 def with_fitted_rotation(comparer: Comparer, candidate: Candidate) -> PassComparison | None:
@@ -84,7 +86,8 @@ def with_fitted_rotation(comparer: Comparer, candidate: Candidate) -> PassCompar
         for number in numbers_near(lambda numbers: _distances(comparer, candidate, of(numbers)), *_RANGES[varied]):
             yield of(dict.fromkeys([*(float(f"{number:.{n}g}") for n in range(1, 7)), number]))
 
-    near = (nearest(*each) for each in rotations_to_fit(candidate.sizes["d"]))
+    to_fit = rotations_to_fit(candidate.sizes["d"])
+    near = (nearest(replace(each, positions=_positions(candidate)), varied) for each, varied in to_fit)
     return _first_agreeing(comparer, candidate, chain.from_iterable(near))
 
 
@@ -111,7 +114,7 @@ def likeliest_rotated(comparer: Comparer, candidates: Sequence[Candidate]) -> Se
     """The few candidates that a usual rotation brings nearest."""
 
     def distance(candidate: Candidate) -> float:
-        usual = usual_rotations(candidate.sizes["d"])
+        usual = _placed(usual_rotations(candidate.sizes["d"]), candidate)
         return float(_distances(comparer, candidate, usual).min()) if usual else math.inf
 
     return sorted(candidates, key=distance)[:MAX_ROTATED] if len(candidates) > 1 else candidates
@@ -119,7 +122,9 @@ def likeliest_rotated(comparer: Comparer, candidates: Sequence[Candidate]) -> Se
 
 def with_usual_rotations(comparer: Comparer, candidate: Candidate) -> list[PassComparison]:
     """The pass with each usual rotation, the likeliest first; of a large pass only the likeliest two."""
-    usual = sorted(usual_rotations(candidate.sizes["d"]), key=_remaining_distance(comparer, candidate))
+    usual = sorted(
+        _placed(usual_rotations(candidate.sizes["d"]), candidate), key=_remaining_distance(comparer, candidate)
+    )
     some = usual[:MAX_ROTATED] if candidate.n_scores > MAX_SCORES else usual
     return [comparer.compare(replace(candidate, rotation=each)).without_large_values() for each in some]
 
@@ -142,6 +147,15 @@ def _distances(comparer: Comparer, candidate: Candidate, rotations: Sequence[Rop
     nodes = comparer.unrotated_nodes(candidate)
     some = ((nodes_of_each(each, nodes), len(each)) for each in _in_batches(rotations, candidate))
     return np.concatenate([distances(comparer, candidate, rotated, n) for rotated, n in some])
+
+
+def _placed(rotations: Iterable[RopeVariant], candidate: Candidate) -> list[RopeVariant]:
+    """The rotations at the positions of a candidate's tokens."""
+    return [replace(each, positions=_positions(candidate)) for each in rotations]
+
+
+def _positions(candidate: Candidate) -> Positions | None:
+    return candidate.reading.positions if candidate.reading else None
 
 
 def _in_batches(rotations: Sequence[RopeVariant], candidate: Candidate) -> Iterator[Sequence[RopeVariant]]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from attnviz.checks.explain.nodes import Make, Node, Nodes
 from attnviz.checks.read.rounding import FLOAT32, Precision, Rounded, applied, spend
+from attnviz.checks.read.table_operations import Positions
 from attnviz.core.operations import rotation as operations
 from attnviz.core.operations.linear import DotProducts
 
@@ -33,6 +34,7 @@ class RopeVariant:
     n_rotated: int  # how many dimensions, the first ones
     factor: float = 1  # a divisor of positions in texts longer than those of training (Chen et al. 2023)
     is_llama3: bool = False  # whether it divides the slowest angles alone
+    positions: Positions | None = None  # of the keys, the last of which are the queries'; by default 0, 1, 2, ...
 
     @classmethod
     def like(cls, operation: operations.Rotation, d_k: int) -> RopeVariant:
@@ -50,7 +52,7 @@ class RopeVariant:
 
     @property
     def operation(self) -> operations.Rotation | None:
-        if self.factor != 1:
+        if self.factor != 1 or self.positions:
             return None
         return operations.Rotation(float(self.base), "halves" if self.is_in_halves else "neighbours", self.n_rotated)
 
@@ -66,7 +68,8 @@ class RopeVariant:
                 return Rounded(value)
             error = np.hypot(rows.error * cos, rows.error[..., partner] * sin)
             # angles are in float32 wherever a pass is
-            angle_error = 2 * precision.unit + 3 * n * FLOAT32.epsilon
+            furthest = max((n, *map(abs, self.positions or ())))
+            angle_error = 2 * precision.unit + 3 * furthest * FLOAT32.epsilon
             return Rounded(value, error + angle_error * np.hypot(rows.value, partners))
 
         return _with_rotated(nodes, rotate)
@@ -95,7 +98,8 @@ def _tables(rotation: RopeVariant, n: int, d: int) -> tuple[np.ndarray, np.ndarr
     n_pairs = rotation.n_rotated // 2
     first = np.arange(n_pairs) if rotation.is_in_halves else 2 * np.arange(n_pairs)
     second = first + (n_pairs if rotation.is_in_halves else 1)
-    angles = np.arange(n)[:, None] * rotation.angles
+    positions = np.arange(n) if rotation.positions is None else np.array(rotation.positions[-n:])
+    angles = positions[:, None] * rotation.angles
     cos, sin, partner = np.ones((n, d)), np.zeros((n, d)), np.arange(d)
     cos[:, first] = cos[:, second] = np.cos(angles)
     sin[:, second] = np.sin(angles)

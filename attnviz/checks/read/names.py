@@ -115,12 +115,12 @@ _PATTERNS: list[tuple[str, Named]] = [
 ]
 
 
-def _compiled(pattern: str) -> re.Pattern[str]:
+def compiled(pattern: str) -> re.Pattern[str]:
     """The pattern for a last part of a name, whatever its prefix."""
     return re.compile(rf"(?:.*[./])?(?:{pattern})", re.IGNORECASE | re.DOTALL)
 
 
-_TABLE = [(_compiled(pattern), named) for pattern, named in _PATTERNS]
+_TABLE = [(compiled(pattern), named) for pattern, named in _PATTERNS]
 _OTHER_BLOCKS = re.compile(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_]", re.IGNORECASE)
 
 
@@ -162,8 +162,8 @@ def is_by_heads(name: str) -> bool:
     return bool(re.search(r"query_key_value|wqkv", name, re.IGNORECASE))
 
 
-_ROTATION_TABLE = _compiled(r"(?:rot(?:ary)?_?)?(?:cos|sin|inv_freq|freqs?_cis|freqs|sinusoid)(?:_cached|_?[qk])?")
-_NUMBERS = {"scale": _compiled("scal(?:e|ing)"), "softcap": _compiled(r"(?:attn_)?(?:logits?_)?soft_?cap(?:ping)?")}
+_ROTATION_TABLE = compiled(r"(?:rot(?:ary)?_?)?(?:cos|sin|inv_freq|freqs?_cis|freqs|sinusoid)(?:_cached|_?[qk])?")
+_NUMBERS = {"scale": compiled("scal(?:e|ing)"), "softcap": compiled(r"(?:attn_)?(?:logits?_)?soft_?cap(?:ping)?")}
 
 
 def is_rotation_table(name: str) -> bool:

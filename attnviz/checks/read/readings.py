@@ -33,7 +33,9 @@ from attnviz.checks.read.layouts import (
 )
 from attnviz.checks.read.masks import HIDES, MaskReading, UserMask, inferred_masks, mask_readings, patterned_masks
 from attnviz.checks.read.names import Meaning, convention, is_by_heads, named, named_number, names_by_stage
+from attnviz.checks.read.rotation_tables import UserTables
 from attnviz.checks.read.rounding import Digits, Format, written_in
+from attnviz.checks.read.table_operations import Positions, TableRotation, as_table
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_STAGE_NUMBERS
 from attnviz.core.order import LayerConfig, layer_configs
@@ -208,12 +210,26 @@ class Reading:
     config: LayerConfig
     mask: MaskReading | None = None
     adds_to_gains: bool = False  # whether 1 is added to each gain, as in Gemma
+    positions: Positions | None = None  # of the keys, if they aren't 0, 1, 2, ... or the queries' aren't
+
+    @property
+    def table(self) -> TableRotation | None:
+        """The rotation by the user's own table, if there is one."""
+        rotation = self.config.rotation
+        return rotation if isinstance(rotation, TableRotation) and rotation.is_given else None
+
+    @property
+    def begins_with_queries(self) -> bool:
+        """Whether queries and keys are given, which may be rotated already."""
+        return {"q", "k"} <= self.arrays.keys() and self.arrays.keys().isdisjoint(("q_rotated", "k_rotated"))
 
     def with_mask(self, mask: MaskReading) -> Reading:
         return replace(self, arrays={**self.arrays, "mask": mask.value}, mask=mask)
 
 
-def readings(arrays: UserArrays, n_heads: int | None, numbers: Mapping[str, float]) -> list[Reading]:
+def readings(
+    arrays: UserArrays, n_heads: int | None, numbers: Mapping[str, float], tables: UserTables | None = None
+) -> list[Reading]:
     """All readings in which the arrays fit each other, the simplest first; `numbers` are a scale and a softcap.
 
     If shapes allow it, all matrices have the same layout. OwnArraysError if nothing fits, or a stage is too large.
@@ -265,7 +281,11 @@ def readings(arrays: UserArrays, n_heads: int | None, numbers: Mapping[str, floa
                 f"Contributions may have at most {_MOST_CONTRIBUTIONS:,} numbers; the pass of these arrays has "
                 f"{largest_stage(ranked[0][3], ('hto',)):,}. Leave {arrays['contributions'].name[:60]!r} out."
             )
-    read = [each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(arrays, sizes, layouts, numbers)]
+    read = [
+        each
+        for *_, sizes, layouts in small[:_MAX_READINGS]
+        for each in _read(arrays, sizes, layouts, numbers, tables or UserTables())
+    ]
     return sorted(read, key=lambda each: each.mask.unlikelihood if each.mask else 0)
 
 
@@ -309,7 +329,11 @@ def _n_mixed(layouts: Mapping[str, Layout]) -> int:
 
 
 def _read(
-    arrays: UserArrays, sizes: Sizes, layouts: Mapping[str, Layout], numbers: Mapping[str, float]
+    arrays: UserArrays,
+    sizes: Sizes,
+    layouts: Mapping[str, Layout],
+    numbers: Mapping[str, float],
+    tables: UserTables,
 ) -> list[Reading]:
     values = {}
     for stage, layout in layouts.items():
@@ -321,8 +345,18 @@ def _read(
         scale = None  # as it is anyway, and is spoken of so
     names = set(arrays) - ({"capped"} if "softcap" in numbers else set())
     more: dict[str, Any] = {"softcap": numbers["softcap"]} if "softcap" in numbers else {}
+    positions = tables.positions_of(sizes.get("t", 1), sizes.get("s", 1))
+    rotations, may_lack = _rotations(names, values, sizes, tables)
+    names -= {"q_rotated", "k_rotated"} if rotations else set()
     configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale, **more) for each in layer_configs(names)]
-    read = [Reading(sizes, layouts, values, config) for config in configs]
+    rotated = [replace(each, rotation=rotation) for each in configs for rotation in rotations]
+    if not rotations and positions and d_k:
+        placed = (each.rotation and as_table(each.rotation.for_length(d_k), np.array(positions)) for each in configs)
+        configs = [replace(each, rotation=rotation) for each, rotation in zip(configs, placed, strict=True)]
+    read = [
+        Reading(sizes, layouts, values, config, positions=positions)
+        for config in (*rotated, *(configs if may_lack or not rotations else ()))
+    ]
     if gains := [each for each in GAINS if each in values]:
         added = values | {each: 1 + values[each] for each in gains}
         read += [replace(each, arrays=added, adds_to_gains=True) for each in read]
@@ -330,6 +364,20 @@ def _read(
         return read
     masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in arrays["mask"].masks]
     return [each.with_mask(mask) for mask in masks for each in read]
+
+
+def _rotations(
+    names: set[str], values: Mapping[str, np.ndarray], sizes: Sizes, tables: UserTables
+) -> tuple[list[TableRotation], bool]:
+    """The rotations by the user's tables, and whether the pass may be one without them.
+
+    Given queries and keys may be rotated already, and angles without a table may have been scaled on the way.
+    """
+    if "d" not in sizes or not {"q", "k"} & (names | computable(names)):
+        return [], True
+    rotations = [*tables.rotations(sizes["d"], sizes.get("t", 1), sizes["s"])]
+    is_rotated = not names.isdisjoint(("q_rotated", "k_rotated"))
+    return rotations, not is_rotated and ({"q", "k"} <= values.keys() or tables.speeds is not None)
 
 
 def with_inferred_mask(reading: Reading, arrays: UserArrays) -> list[Reading]:

@@ -19,6 +19,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from attnviz.checks.read.table_operations import Kept, TableRotation
 from attnviz.core.errors import ArrayError
 from attnviz.core.operations import linear, rotation, scores
 from attnviz.core.operations.activations import GELU
@@ -337,6 +338,13 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
             divided = np.abs(np.where(np.isneginf(first.value), 0, first.value).sum(axis=-1, keepdims=True))
             moved = first.error + size * _length(first.error)
             return moved / np.maximum(divided, precision.format.least) + unit * value.shape[-1] * size
+        case Kept():
+            new = value[..., inputs[-1].value.shape[-2] :, :]
+            error = _error(operation.operation, inputs[:-1], new, precision)
+            return np.concatenate([np.broadcast_to(inputs[-1].error, inputs[-1].value.shape), error], axis=-2)
+        case TableRotation():
+            largest, lengths = operation.largest, operation.lengths(first.value)
+            return largest * (operation.lengths(first.error) + 2 * unit * lengths) + operation.error_of(first.value)
         case rotation.Rotation():  # angles are in float32 wherever a pass is
             angle_error = 3 * (operation.first + first.value.shape[-2]) * FLOAT32.epsilon
             return operation.lengths(first.error) + (2 * unit + angle_error) * operation.lengths(first.value)

@@ -299,7 +299,7 @@ def compare(
         precision=diagnosis.precision.name,
         rows=tuple(sorted(_rows(explanation), key=lambda row: row.agrees is None)),
         trace=shown,
-        block=reading.config if reading else None,
+        block=explanation.config if reading else None,
         mistaken=explanation.mistaken,
         at=explanation.full_name(first.stage) if first else "",
         true_hides=bool(reading and reading.mask and reading.mask.true_hides),

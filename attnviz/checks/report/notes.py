@@ -117,10 +117,13 @@ def how_read(explanation: Explanation) -> Iterator[str]:
         yield f"Scores are multiplied by {reading.config.scale:.6g}, your scale."
     if reading and reading.adds_to_gains:
         yield "To your gains 1 was added, as Gemma does."
-    if rotation:
-        without_pass = "" if rotation.operation else ", of which attnviz shows no pass"
+    begins = "; the pass that attnviz shows begins after that" if explanation.begun else ""
+    if reading and reading.table and rotation:
+        tables = listed([shortened(each) for each in explanation.tables.names])
+        yield f"Queries and keys are rotated by your {tables}, {_pairs_phrase(rotation, sizes['d'])}{begins}."
+    elif rotation:
         how = _rotation_clause(rotation, sizes["d"])
-        yield f"Your queries and keys are rotated by their positions ({how}){without_pass}."
+        yield f"Your queries and keys are rotated by their positions ({how}){begins}."
     for each in diagnosis.stages:
         if each.agrees and each.stage in ("scaled", "masked") and each.stage not in arrays:
             yield f"Your {shortened(each.name)} are attnviz's {title(each.stage)}."
@@ -154,8 +157,12 @@ def _meaning_sentence(chosen: UserMask) -> str:
 
 def _rotation_clause(rotation: RopeVariant, d_k: int) -> str:
     """Such as "RoPE, in halves, base 10,000"."""
-    part = f", the first {rotation.n_rotated} of {d_k} dimensions" if rotation.n_rotated < d_k else ""
     base = f"{rotation.base:,.0f}" if rotation.base == round(rotation.base) else f"about {rotation.base:,.1f}"
     divided = "scaled as in Llama 3.1, factor" if rotation.is_llama3 else "angles divided by"
     factor = f", {divided} {rotation.factor:g}" if rotation.factor != 1 else ""
-    return f"RoPE, {'in halves' if rotation.is_in_halves else 'in pairs of neighbours'}{part}, base {base}{factor}"
+    return f"RoPE, {_pairs_phrase(rotation, d_k)}, base {base}{factor}"
+
+
+def _pairs_phrase(rotation: RopeVariant, d_k: int) -> str:
+    part = f", the first {rotation.n_rotated} of {d_k} dimensions" if rotation.n_rotated < d_k else ""
+    return f"{'in halves' if rotation.is_in_halves else 'in pairs of neighbours'}{part}"
