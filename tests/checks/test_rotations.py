@@ -36,6 +36,7 @@ def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True, precision="float
     attention = file.softmax(np.where(hidden, file.carrier(-np.inf), scores))
     output = file.times(joined(file.times(attention, v)), w["o"].T)
     stages = {"q": q, "k": k, "scaled": scores, "attention": attention, "output": output}
+    stages |= {"q_rotated": q, "k_rotated": k}
     return {"x": x, **{f"{each}_proj.weight": w[each] for each in "qkvo"}, **{each: stages[each] for each in kept}}
 
 
@@ -51,7 +52,7 @@ def a_pass(angles, is_in_halves, *kept, seed=1, is_scaled=True, precision="float
     ],
 )
 def test_a_rotation_is_found_and_described(angles, says, is_in_halves):
-    for kept in (["q", "k", "attention"], ["output"]):
+    for kept in (["q", "k", "attention"], ["q_rotated", "k_rotated", "attention"], ["output"]):
         found = compare(None, a_pass(angles, is_in_halves, *kept))
         assert found.first is None, str(found)
         assert ("w_q" in found.trace) == ("divided" not in says)

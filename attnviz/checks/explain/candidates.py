@@ -112,7 +112,7 @@ class Candidate:
     def rotated_by(self) -> RopeVariant | None:
         """The rotation of the queries and keys, whether the pass includes it or not."""
         operation = self.reading and self.reading.config.rotation
-        if operation and self.reading and "d" in self.sizes:
+        if operation and not self.rotation and self.reading and "d" in self.sizes:
             return replace(RopeVariant.like(operation, self.sizes["d"]), positions=self.reading.positions)
         return self.rotation
 

@@ -33,7 +33,7 @@ _RANGES = {"base": (10, 1e8), "factor": (1, 100)}
 
 def unrotated_candidates(comparer: Comparer, unmodified: UnmodifiedPasses) -> list[Candidate]:
     """The nearest passes without a rotation whose first differing stage a rotation would change."""
-    changed = ("q", "k", *score_stages(), *stages_after_scores())
+    changed = ("q", "k", "q_rotated", "k_rotated", *score_stages(), *stages_after_scores())
     # coarse numbers may agree by chance with a pass that isn't rotated
     near = unmodified.nearest if comparer.precision.is_fine else unmodified.compared
     differing = [each.candidate for each in near if each.first_difference and each.first_difference.stage in changed]
@@ -41,9 +41,11 @@ def unrotated_candidates(comparer: Comparer, unmodified: UnmodifiedPasses) -> li
 
 
 def _lacks_rotation(comparer: Comparer, candidate: Candidate) -> bool:
-    scores = comparer.unrotated_nodes(candidate).get("scores") if candidate.reading is not None else None
-    inputs = (("q", "k"), ("q_normed", "k_normed"))
-    return scores is not None and scores.inputs in inputs and candidate.sizes.get("d", 1) > 1
+    nodes = comparer.unrotated_nodes(candidate) if candidate.reading is not None else {}
+    inputs = nodes["scores"].inputs if "scores" in nodes else ()
+    if inputs == ("q_rotated", "k_rotated") and nodes["q_rotated"].inputs:  # given ones, of another rotation perhaps
+        inputs = (*nodes["q_rotated"].inputs, *nodes["k_rotated"].inputs)
+    return inputs in (("q", "k"), ("q_normed", "k_normed")) and candidate.sizes.get("d", 1) > 1
 
 
 def rotatable_candidates(comparer: Comparer, nearest: Iterable[PassComparison]) -> list[Candidate]:

@@ -109,10 +109,11 @@ def _tables(rotation: RopeVariant, n: int, d: int) -> tuple[np.ndarray, np.ndarr
 
 
 def _with_rotated(nodes: Nodes, rotate: Make) -> dict[str, Node]:
-    rotated = {f"{each[0]}_rotated": Node((each,), rotate) for each in nodes["scores"].inputs}
+    rows = (nodes[each].inputs[0] if each.endswith("_rotated") else each for each in nodes["scores"].inputs)
+    rotated = {f"{each[0]}_rotated": Node((each,), rotate) for each in rows}  # instead of another rotation
     scores = Node(tuple(rotated), partial(applied, DotProducts()))
     before = [*nodes][: [*nodes].index("scores")]
-    return {each: nodes[each] for each in before} | rotated | {**nodes, "scores": scores}
+    return {each: nodes[each] for each in before} | rotated | {**nodes, **rotated, "scores": scores}
 
 
 def usual_rotations(d_k: int) -> list[RopeVariant]:
