@@ -42,7 +42,7 @@ class Module:
     training = True
 
     def __init__(self):
-        self.before, self.after = {}, {}
+        self.before, self.after, self.always = {}, {}, {}
 
     def train(self, mode=True):
         self.training = mode
@@ -56,16 +56,21 @@ class Module:
         for hook, with_kwargs in list(self.before.values()):
             replaced = hook(self, args, kwargs) if with_kwargs else hook(self, args)
             args = args if replaced is None or with_kwargs else replaced
-        output = self.forward(*args, **kwargs)
-        for hook, with_kwargs in list(self.after.values()):
+        try:
+            output = self.forward(*args, **kwargs)
+        except Exception:
+            for hook, _ in list(self.always.values()):
+                hook(self, args, None)
+            raise
+        for hook, with_kwargs in [*self.always.values(), *self.after.values()]:
             hook(self, args, kwargs, output) if with_kwargs else hook(self, args, output)
         return output
 
     def register_forward_pre_hook(self, hook, with_kwargs=False):
         return Handle(self.before, hook, with_kwargs)
 
-    def register_forward_hook(self, hook, with_kwargs=False):
-        return Handle(self.after, hook, with_kwargs)
+    def register_forward_hook(self, hook, with_kwargs=False, always_call=False):
+        return Handle(self.always if always_call else self.after, hook, with_kwargs)
 
     def children(self):
         for name, value in vars(self).items():

@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 
 from attnviz.checks.read.names import stage_named
 from attnviz.checks.read.readings import NEAR_ONE
+from attnviz.checks.recording.heard import Heard
+from attnviz.checks.recording.operands import stages_heard
 from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import OwnArraysError
 
@@ -76,6 +78,11 @@ class AttentionModule:
         """The limit of scores that Gemma 2 and 3 declare, if they have one."""
         declared = getattr(self.module, "attn_logit_softcapping", None)
         return float(declared) if isinstance(declared, int | float) else None
+
+    @property
+    def is_torchs(self) -> bool:
+        """Whether it is `nn.MultiheadAttention`."""
+        return type(self.module).__module__.startswith("torch.nn.")
 
     @property
     def is_batch_first(self) -> bool:
@@ -188,9 +195,12 @@ class Call:
         self._batch_axis = 0 if attention.is_batch_first else 1
         self._n_sentences = 1
         self._width: int | None = None  # of a head's queries
+        self._has_mask = False  # whether it was called with one
         self._is_added_to = False  # whether the module adds its input to its output
         self._compressed = np.zeros(0)
         self._inputs: dict[str, Any] = {}
+        self._fused = np.zeros(0)  # rows of queries, keys and values together
+        self.heard: Heard | None = None  # what a mode reports, if one is active
         self.arrays: dict[str, np.ndarray] = {}
 
     def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
@@ -216,6 +226,7 @@ class Call:
         for name, number in (("scale", self._attention.scale), ("softcap", self._attention.softcap)):
             if number is not None:
                 self.arrays[name] = np.array(number)
+        self._has_mask = bool(masks)
         self._is_added_to = "residual" in tensors
 
     def _record_context(self, key_input: Any, query_input: Any) -> None:
@@ -237,7 +248,9 @@ class Call:
             self._compressed = self._of_sentence(result)
         elif kind in (_QUERIES, _KEYS_AND_VALUES):
             self._record_latents(kind, result)
-        elif kind != "w_qkv":
+        elif kind == "w_qkv":
+            self._fused = self._of_sentence(result)
+        else:
             letter = kind[2]  # of w_q, and of g_q_norm
             self.arrays[letter] = self._by_heads(letter, self._of_sentence(result))
             if kind in ("w_q", "w_k"):
@@ -268,6 +281,49 @@ class Call:
         weights = [array for array in returned if array.shape[-2] == n_queries and (array >= 0).all() and array.any()]
         for array in sorted(weights, key=_adds_up, reverse=True)[:1]:
             self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
+        with suppress(Exception):  # whatever was heard, what hooks recorded stays
+            self._record_heard()
+
+    @property
+    def note(self) -> str:
+        """A sentence on what was not heard; empty if attention was recorded, or nothing listened."""
+        return self.heard.note if self.heard and "attention" not in self.arrays else ""
+
+    def listen(self) -> Heard:
+        parameters = self._attention.parameters.values()
+        self.heard = Heard(self._sentence, self._n_sentences, parameters)
+        return self.heard
+
+    def _record_heard(self) -> None:
+        """Record what was heard, where hooks recorded nothing."""
+        if self.heard is None:
+            return
+        operands = self.heard.joined()
+        if latents := _latents(self._attention.module):
+            operands |= {name: self._rotated_first(operands[name], *latents) for name in "qk" if name in operands}
+        n_new = len(self.arrays.get("context", self.arrays["x"]))
+        n_keys: int | None = self.arrays["k"].shape[-2] if "k" in self.arrays else n_new
+        if self._attention.is_torchs and "k" in operands and operands["k"].shape[-2] != n_keys:
+            n_keys = None  # with add_zero_attn and bias_k
+        for name, number in self.heard.numbers.items():
+            is_known = name in self.arrays or (name == "attn_mask" and self._has_mask)
+            if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
+                self.arrays[name] = number
+        self.arrays |= stages_heard(operands, self.arrays, self._sources(), n_keys)
+
+    def _sources(self) -> dict[str, np.ndarray]:
+        """The rows of queries and keys before rotation; none of PyTorch's own module, which has none."""
+        if self._attention.is_torchs:
+            return {}
+        fused = {letter: self._fused for letter in "qk" if self._fused.size}
+        return fused | {letter: self.arrays[letter] for letter in "qk" if letter in self.arrays}
+
+    def _rotated_first(self, rows: np.ndarray, n_heads: int, d_n: int, d_r: int, rank: int) -> np.ndarray:
+        """Queries or keys of latent attention with the rotated dimensions first, neighbours paired."""
+        rotated = rows[..., d_n:]
+        if getattr(getattr(self._attention.module, "config", None), "rope_interleave", False):  # then halves are
+            rotated = np.stack([rotated[..., : d_r // 2], rotated[..., d_r // 2 :]], axis=-1).reshape(rotated.shape)
+        return np.concatenate([rotated, rows[..., :d_n]], axis=-1)
 
     def _of_sentence(self, tensor: Any) -> np.ndarray:
         if _is_nested(tensor):

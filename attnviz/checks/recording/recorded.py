@@ -14,6 +14,7 @@ import numpy as np
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
+from attnviz.checks.recording.heard import can_listen, listening
 from attnviz.checks.recording.modules import AttentionModule, Call, array_of, attention_modules
 from attnviz.checks.report.compare_arrays import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
@@ -35,7 +36,7 @@ class Recorded(Sequence):
     skipped : dict of str to str
         Why modules that look like attention, or calls of them, can't be read.
     notes : dict of str to str
-        What is recorded in place of a module's parameters.
+        What is recorded in place of a module's parameters, and why attention weights were not heard.
     tokens, context_tokens : tuple of str, optional
         The words of the sentence, and of the one that cross-attention looks at.
     """
@@ -144,6 +145,12 @@ class Recorded(Sequence):
     def keep(self, layer: int, arrays: Arrays) -> None:
         self._layers.setdefault(layer, arrays)
 
+    def add_note(self, layer: int, note: str) -> None:
+        """Add a sentence on the first call of a layer."""
+        if note and layer not in self._layers:
+            path = self.paths[layer]
+            self.notes[path] = f"{self.notes.get(path, '')} {note}".strip()
+
     def skip(self, layer: int, error: Exception) -> None:
         why = str(error) if isinstance(error, OwnArraysError) else f"{type(error).__name__}: {error}"
         self.skipped.setdefault(self.paths[layer], " ".join(why.split())[:_MAX_REASON])
@@ -232,7 +239,8 @@ def record(
     """Record the attention of each layer of a PyTorch model while it is called.
 
     It finds `nn.MultiheadAttention`, the attention of Hugging Face's models and your own modules, by the names of
-    their parameters, and uses forward hooks, which are removed after the block. attnviz never imports torch.
+    their parameters, and uses forward hooks, which are removed after the block, and a dispatch mode inside of calls,
+    which changes nothing that they compute. attnviz never imports torch.
 
     Parameters
     ----------
@@ -251,14 +259,17 @@ def record(
     Yields
     ------
     Recorded
-        Filled when the model is called: x, q, k, v, concat, output, masks and what else hooks can record,
-        and its parameters under their own names. What T5 and BLOOM add to scores by position is among the masks, and
-        `scale` is what a model of Hugging Face's declares that it multiplies scores by. Of a module that norms all
-        heads of its queries at once (OLMo 2), or makes keys and values of a latent (DeepSeek), queries, keys and values
-        are recorded in the place of what makes them, and `notes` says so. `print` says which modules were found, which
-        not and why; if a call can't be read, the model runs on, and a warning follows after the block. Attention is
-        recorded only if a module returns it: models of Hugging Face do with `attn_implementation="eager"`,
-        `nn.MultiheadAttention` with `need_weights=True`.
+        Filled when the model is called: x, q, k, v, concat, output and masks; q_rotated and k_rotated as they enter the
+        dot products, if they differ; past_key and past_value of a cache; masked (what enters the softmax) and
+        attention, also if the module doesn't return it; and the module's parameters under their own names. What T5 and
+        BLOOM add to scores by position is among the masks, and `scale` is what a model of Hugging Face's declares that
+        it multiplies scores by. Of a module that norms all heads of its queries at once (OLMo 2), or makes keys and
+        values of a latent (DeepSeek), queries, keys and values are recorded in the place of what makes them, and
+        `notes` says so. Attention weights that one kernel computes (`scaled_dot_product_attention`, PyTorch's fast path
+        of `nn.MultiheadAttention`, flex and flash attention, `torch.compile`) are not heard, and `notes` says that,
+        too: with `attn_implementation="eager"`, models of Hugging Face compute them in the open. `print` says which
+        modules were found, which not and why; if a call can't be read, the model runs on, and a warning follows after
+        the block.
 
     Raises
     ------
@@ -280,21 +291,30 @@ def record(
         raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
     recorded = Recorded([each.path for each in modules], skipped, tokens, context_tokens)
     recorded.notes = {each.path: each.note for each in modules if each.note}
-    of_modules = (_hooks(module, place, recorded, sentence, names or {}) for place, module in enumerate(modules))
+    modes: list[Any] = []  # that listen, the innermost last
+    of_modules = (_hooks(module, place, recorded, sentence, names or {}, modes) for place, module in enumerate(modules))
     handles = [*chain.from_iterable(of_modules)]
     try:
         yield recorded
     finally:
+        while modes:  # after a KeyboardInterrupt, which hooks miss
+            modes.pop().__exit__(None, None, None)
         for handle in handles:
             handle.remove()
     recorded.finish(sentence)
 
 
 def _hooks(
-    attention: AttentionModule, place: int, recorded: Recorded, sentence: int, names: Mapping[str, str]
+    attention: AttentionModule,
+    place: int,
+    recorded: Recorded,
+    sentence: int,
+    names: Mapping[str, str],
+    modes: list[Any],
 ) -> Iterator[Any]:
     """Register the hooks that record a module, which need to be removed afterwards."""
     calls: list[Call] = []  # the innermost last
+    listens = can_listen(attention.module)
 
     def record_part(part: str, *args: Any, is_last: bool = False) -> None:
         """Record a part of the innermost call. An error must not reach the model's forward."""
@@ -305,6 +325,7 @@ def _hooks(
             if call.is_readable:
                 getattr(call, part)(*args)
                 if is_last:
+                    recorded.add_note(place, call.note)
                     stages = {name: attention.stages[name] for name in names if name in attention.stages}
                     parameters = {stages.get(name, name): array_of(each) for name, each in attention.parameters.items()}
                     recorded.keep(place, call.arrays | parameters)
@@ -315,6 +336,13 @@ def _hooks(
     def begin(module: Any, args: tuple, kwargs: dict) -> None:
         calls.append(Call(attention, sentence))
         record_part("begin", args, kwargs)
+        if listens:
+            modes.append(listening(calls[-1].listen()))
+            modes[-1].__enter__()
+
+    def stop(module: Any, args: tuple, output: Any) -> None:
+        if modes:
+            modes.pop().__exit__(None, None, None)
 
     def project(kind: str, module: Any, args: tuple, output: Any) -> None:
         record_part("project", kind, args, output, is_last=attention.has_output_outside and kind == "w_o")
@@ -325,6 +353,8 @@ def _hooks(
     yield attention.module.register_forward_pre_hook(begin, with_kwargs=True)
     for kind, module in attention.submodules.items():
         yield module.register_forward_hook(partial(project, kind))
+    if listens:
+        yield attention.module.register_forward_hook(stop, always_call=True)
     yield attention.module.register_forward_hook(end)
 
 

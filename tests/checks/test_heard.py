@@ -1,0 +1,204 @@
+"""Hearing: operands of products, softmaxes and fused attention, without changing or breaking the module that runs."""
+
+import fakedispatch
+import numpy as np
+import pytest
+from fakedispatch import fake_softmax, fused, matmul, mm, mul
+from fakemodules import Attention, tensor, turned
+
+from attnviz import OwnArraysError, compare, record
+from attnviz.checks.recording.heard import Heard
+
+X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
+WHOLE = ["q", "k", "v", "masked", "attention", "concat", "output"]
+UNHEARD = ["q", "k", "v", "concat", "output"]
+
+
+@pytest.fixture(autouse=True)
+def torch(monkeypatch):
+    fakedispatch.pretend(monkeypatch)
+    yield
+    assert fakedispatch.MODES == []
+
+
+def keys(rows):
+    return np.swapaxes(rows, -1, -2)
+
+
+class Heads(Attention):
+    """Attention without a mask that returns its output alone."""
+
+    def heads(self, q, k, v):
+        return matmul(fake_softmax(mul(matmul(q, keys(k)), 3**-0.5), -1), v)
+
+    def forward(self, x):
+        sentences, tokens, _ = x.shape
+        q, k, v = (np.swapaxes(rows.reshape(sentences, tokens, 2, 3), 1, 2) for rows in self.projected(x))
+        return self.out_proj(np.swapaxes(self.heads(q, k, v), 1, 2).reshape(x.shape))
+
+
+class Folded(Heads):
+    """The scale is in the queries, and heads are on the axis of sentences."""
+
+    def heads(self, q, k, v):
+        q, k, v = (each.reshape(-1, 5, 3) for each in (mul(q, 3**-0.5), k, v))
+        return matmul(fake_softmax(matmul(q, keys(k)), -1), v).reshape(2, 2, 5, 3)
+
+
+class ByHeads(Heads):
+    """Heads come one after the other."""
+
+    def heads(self, q, k, v):
+        pairs = (super(ByHeads, self).heads(q[:, each], k[:, each], v[:, each]) for each in range(2))
+        return tensor(np.stack([*pairs], axis=1))
+
+
+class Causal(Heads):
+    def heads(self, q, k, v):
+        hidden = tensor(np.where(np.tri(5) > 0, 0, -np.inf))
+        return matmul(fake_softmax(mul(matmul(q, keys(k)), 3**-0.5) + hidden, -1), v)
+
+
+class Fused(Heads):
+    def heads(self, q, k, v):
+        return fused(q, k, v, 0.0, True)
+
+
+class Dropped(Heads):
+    """Attention loses some weights after the softmax."""
+
+    def heads(self, q, k, v):
+        weights = fake_softmax(mul(matmul(q, keys(k)), 3**-0.5), -1)
+        kept = np.random.default_rng(3).random(weights.shape) > 0.5
+        return matmul(weights * kept * 2, v)
+
+
+class NoSoftmax(Heads):
+    def heads(self, q, k, v):
+        return matmul(matmul(q, keys(k)), v)
+
+
+class Failing(Heads):
+    error: type[BaseException] = ZeroDivisionError
+
+    def heads(self, q, k, v):
+        raise self.error("theirs")
+
+
+VARIANTS = {Heads: WHOLE, Folded: WHOLE, ByHeads: WHOLE, Causal: WHOLE, Fused: UNHEARD}
+
+
+@pytest.mark.parametrize("kind", VARIANTS)
+@pytest.mark.parametrize("sentence", [0, 1])
+def test_all_that_is_heard_agrees_and_outputs_stay(kind, sentence):
+    model = kind()
+    before = model(X)
+    with record(model, sentence=sentence) as recorded:
+        np.testing.assert_array_equal(model(X), before)
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+    assert [each.stage for each in found.stages] == VARIANTS[kind]
+    assert ("computes them in one kernel" in str(recorded)) == (kind is Fused)
+
+
+def test_mistakes_after_the_softmax_are_heard():
+    model = Dropped()
+    with record(model) as recorded:
+        model(X)
+    found = compare(None, recorded[0])
+    assert [each.id for each in found.causes] == ["dropout left on"]
+    assert found.explained
+
+
+def test_a_module_without_a_softmax_is_recorded_as_before():
+    model = NoSoftmax()
+    with record(model) as recorded:
+        model(X)
+    assert recorded[0].keys().isdisjoint({"attention", "masked", "q_rotated"})
+    assert "no softmax ran outside of compiled code" in recorded.notes[""]
+
+
+class Turned(Heads):
+    """Queries and keys are turned, of which earlier ones are kept with their values."""
+
+    def __init__(self, n_kept, length=None):
+        super().__init__()
+        self.n_kept, self.length = n_kept, length
+
+    def heads(self, q, k, v):
+        rng = np.random.default_rng(2)
+        q, k = (np.concatenate([turned(each[..., :2]), each[..., 2:]], axis=-1) for each in (q, k))
+        self.kept = tuple(tensor(rng.normal(size=(2, 2, self.n_kept, 3))) for _ in "kv")
+        k, v = (np.concatenate([kept, each], axis=2) for kept, each in zip(self.kept, (k, v), strict=True))
+        unused = np.zeros((2, 2, (self.length or k.shape[2]) - k.shape[2], 3))
+        k, v = (tensor(np.concatenate([each, unused], axis=2)) for each in (k, v))
+        hidden = np.arange(k.shape[2]) > self.n_kept + np.arange(q.shape[2])[:, None]
+        scores = mul(matmul(tensor(q), keys(k)), 3**-0.5)
+        self.rotated = q, k
+        return matmul(fake_softmax(tensor(np.where(hidden, -np.inf, scores)), -1), v)
+
+
+@pytest.mark.parametrize("length", [None, 12])
+def test_rotated_rows_are_those_of_new_tokens_and_kept_ones_stand_alone(length):
+    model = Turned(n_kept=4, length=length)
+    with record(model, sentence=1) as recorded:
+        model(X)
+    arrays = recorded[0]
+    np.testing.assert_array_equal(arrays["past_key"], model.kept[0][1])
+    np.testing.assert_array_equal(arrays["past_value"], model.kept[1][1])
+    np.testing.assert_array_equal(arrays["q_rotated"], model.rotated[0][1])
+    np.testing.assert_array_equal(arrays["k_rotated"], model.rotated[1][1, :, 4:9])
+    assert arrays["attention"].shape == arrays["masked"].shape == (2, 5, 9)
+    assert arrays["k"].shape == arrays["v"].shape == (2, 5, 3)
+
+
+def test_rows_that_are_not_rotated_stand_once():
+    with record(model := Heads()) as recorded:
+        model(X)
+    assert recorded[0].keys().isdisjoint({"q_rotated", "k_rotated", "past_key", "past_value"})
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
+def test_errors_of_the_model_leave_no_mode_behind(error):
+    model = Failing()
+    model.error = error
+    with pytest.raises(error, match="theirs"), record(model):
+        model(X)
+    assert not model.before | model.after | model.always
+
+
+@pytest.mark.parametrize("part", ["operation", "joined"])
+def test_an_error_while_hearing_loses_what_would_be_heard_alone(part, monkeypatch):
+    def fails(*args):
+        raise ValueError
+
+    monkeypatch.setattr(Heard, part, fails)
+    model = Heads()
+    before = model(X)
+    with record(model) as recorded:
+        np.testing.assert_array_equal(model(X), before)
+    assert compare(None, recorded[0]).first is None
+    assert "attention" not in recorded[0]
+
+
+def test_projections_are_no_scores():
+    heard = Heard(0, 1, [weight := tensor(np.ones((6, 5)))])
+    heard.operation("mm", {"self": X[0], "mat2": weight}, mm(X[0], weight))
+    assert heard._products == []
+    with pytest.raises(OwnArraysError, match="was not called inside the with block"), record(Heads()) as recorded:
+        recorded[0]
+
+
+def test_scores_of_several_products_have_no_one_query():
+    rng = np.random.default_rng(4)
+    heard = Heard(1, 2)
+    q, k, v = rng.normal(size=(3, 4, 5, 3))
+    for _ in range(2):
+        heard.operation("bmm", {"self": q, "mat2": keys(k)}, None)
+    scores = (q @ keys(k)).reshape(2, 2, 5, 5)
+    heard.operation("_softmax", {"self": scores}, weights := np.exp(scores))
+    heard.operation("bmm", {"self": weights.reshape(4, 5, 5), "mat2": v}, None)
+    operands = heard.joined()
+    assert operands.keys() == {"masked", "attention", "v"}
+    np.testing.assert_array_equal(operands["masked"], scores[1])
+    np.testing.assert_array_equal(operands["v"], v[2:])
