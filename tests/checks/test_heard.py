@@ -182,7 +182,7 @@ def test_an_error_while_hearing_loses_what_would_be_heard_alone(part, monkeypatc
 
 
 def test_projections_are_no_scores():
-    heard = Heard(0, 1, [weight := tensor(np.ones((6, 5)))])
+    heard = Heard(0, 1, 5, [weight := tensor(np.ones((6, 5)))])
     heard.operation("mm", {"self": X[0], "mat2": weight}, mm(X[0], weight))
     assert heard._products == []
     with pytest.raises(OwnArraysError, match="was not called inside the with block"), record(Heads()) as recorded:
@@ -191,7 +191,7 @@ def test_projections_are_no_scores():
 
 def test_scores_of_several_products_have_no_one_query():
     rng = np.random.default_rng(4)
-    heard = Heard(1, 2)
+    heard = Heard(1, 2, 5)
     q, k, v = rng.normal(size=(3, 4, 5, 3))
     for _ in range(2):
         heard.operation("bmm", {"self": q, "mat2": keys(k)}, None)
@@ -202,3 +202,86 @@ def test_scores_of_several_products_have_no_one_query():
     assert operands.keys() == {"masked", "attention", "v"}
     np.testing.assert_array_equal(operands["masked"], scores[1])
     np.testing.assert_array_equal(operands["v"], v[2:])
+
+
+class Placed(Heads):
+    """Queries and keys are turned in pairs of neighbours; or the tables that it is called with are ignored."""
+
+    turns = True
+
+    def forward(self, x, **positions):
+        return super().forward(x)
+
+    def heads(self, q, k, v):
+        if self.turns:
+            q, k = (tensor(np.concatenate([turned(each[..., :2]), each[..., 2:]], axis=-1)) for each in (q, k))
+        return super().heads(q, k, v)
+
+
+class Known(Placed):
+    __module__ = "transformers.models.fake"
+    scaling, attn_logit_softcapping = 0.5, 20.0
+
+
+ANGLES = np.outer(np.arange(5), [1.0, 0.01])
+COS, SIN, BOTH = tensor(np.cos(ANGLES)), tensor(np.sin(ANGLES)), np.stack([ANGLES, ANGLES + 1])
+PLACES = tensor(np.stack([np.arange(5), np.arange(5) + 3]))
+
+
+class Complex(type(COS)):
+    """A table of complex numbers."""
+
+    def is_complex(self):
+        return True
+
+
+class Angles(type(COS)):
+    """A table of angles."""
+
+    def cos(self):
+        return tensor(np.cos(self))
+
+    def sin(self):
+        return tensor(np.sin(self))
+
+
+@pytest.mark.parametrize(
+    "positions",
+    [
+        {"position_embeddings": (COS, SIN)},
+        {"position_embeddings": (SIN, COS)},
+        {"position_embeddings": (tensor(np.cos(BOTH - 1)), tensor(np.sin(BOTH - 1)))},
+        {"rotary_pos_emb": (COS[None, None], SIN[None, None])},
+        {"rotary_pos_emb": ANGLES.view(Angles)},
+        {"freqs_cis": np.exp(1j * ANGLES).view(Complex)},
+        {"cos": COS[:, None], "sin": SIN[:, None], "position_ids": PLACES},
+        {"cos": COS, "sin": SIN, "position_ids": PLACES[1]},
+    ],
+)
+def test_tables_that_rotate_are_recorded_by_the_sentence(positions):
+    with record(model := Placed(), sentence=1) as recorded:
+        model(X, **positions)
+    np.testing.assert_allclose(recorded[0]["cos"], COS, atol=1e-15)
+    np.testing.assert_allclose(recorded[0]["sin"], SIN, atol=1e-15)
+    if "position_ids" in positions:
+        np.testing.assert_array_equal(recorded[0]["position_ids"], [3, 4, 5, 6, 7])
+
+
+@pytest.mark.parametrize(
+    ("kind", "turns", "names"),
+    [
+        (Placed, True, {"cos", "sin", "position_ids"}),
+        (Placed, False, {"cos", "sin", "position_ids"}),  # perhaps by a mistake
+        (Known, True, {"cos", "sin", "position_ids", "scale", "softcap"}),
+        (Known, False, {"scale", "softcap"}),
+    ],
+)
+def test_tables_that_a_library_gives_to_layers_without_rotation_are_not_kept(kind, turns, names):
+    model = kind()
+    model.turns = turns
+    with record(model) as recorded:
+        model(X, cos=COS, sin=SIN, position_ids=PLACES)
+    assert recorded[0].keys() & {"cos", "sin", "position_ids", "scale", "softcap"} == names
+    with record(model) as recorded:
+        model(X, position_ids=PLACES)
+    assert ("position_ids" in recorded[0]) == turns

@@ -36,8 +36,8 @@ _HIDES = -1e3  # lower numbers among attention weights were meant to hide a key
 class Heard:
     """The operands heard in one call, for one sentence of the batch."""
 
-    def __init__(self, sentence: int, n_sentences: int, parameters: Iterable[Any] = ()) -> None:
-        self._sentence, self._n_sentences = sentence, n_sentences
+    def __init__(self, sentence: int, n_sentences: int, n_queries: int, parameters: Iterable[Any] = ()) -> None:
+        self._sentence, self._n_sentences, self._n_queries = sentence, n_sentences, n_queries
         self._parameters = {_storage(each) for each in parameters}
         self._products: list[tuple[np.ndarray, np.ndarray]] = []  # since the last softmax
         self._factors: dict[int, tuple[float, Any]] = {}  # by storage: the factor of a tensor, which is kept alive
@@ -66,10 +66,12 @@ class Heard:
 
     def _product(self, a: Any, b: Any) -> None:
         (n, rows, inner), columns = a.shape, b.shape[-1]
-        if self.heads and "v" not in self.heads[-1] and n * rows == math.prod(self._leading) * self._n_queries:
+        if self.heads and "v" not in self.heads[-1]:
             last = self.heads[-1]
-            if 0 <= last["masked"].shape[-1] - inner <= 1:  # one less with a sink, dropped after the softmax
-                weights = self._of_sentence(a, self._n_queries, inner)
+            n_queries, n_keys = last["masked"].shape[-2:]
+            # one less with a sink, dropped after the softmax
+            if n * rows == math.prod(self._leading) * n_queries and 0 <= n_keys - inner <= 1:
+                weights = self._of_sentence(a, n_queries, inner)
                 if not ((weights < 0) & (weights > _HIDES)).any():
                     last["attention"], last["v"] = weights, self._of_sentence(b, inner, columns)
                     return
@@ -85,7 +87,7 @@ class Heard:
         ]
         if not leading or not fits:
             return
-        self._products, self._factors, self._leading, self._n_queries = [], {}, leading, n_queries
+        self._products, self._factors, self._leading = [], {}, leading
         arrays = {
             "masked": self._of_sentence(scores, n_queries, n_keys),
             "attention": self._of_sentence(result, n_queries, n_keys),
@@ -99,8 +101,10 @@ class Heard:
     def _fused(self, arguments: Mapping[str, Any]) -> None:
         self.fused = "scaled_dot_product_attention"
         tensors = {letter: arguments[name] for letter, name in (("q", "query"), ("k", "key"), ("v", "value"))}
-        self.heads.append({name: _array(each[self._sentence]) for name, each in tensors.items()})
-        n_queries, n_keys = (self.heads[-1][name].shape[-2] for name in "qk")
+        operands = {name: _array(each[self._sentence]) for name, each in tensors.items()}
+        n_queries, n_keys = self._n_queries, operands["k"].shape[-2]
+        # the queries of a group may have been packed as rows of one head
+        self.heads.append(operands | {"q": operands["q"].reshape(-1, n_queries, operands["q"].shape[-1])})
         mask = arguments.get("attn_mask", arguments.get("attn_bias"))
         if mask is not None:
             mask = mask[self._sentence if len(mask) > 1 else 0] if mask.ndim == 4 else mask

@@ -21,6 +21,7 @@ _NORMS = ("g_q_norm", "g_k_norm")
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
 # DeepSeek's names of the number of heads, the unrotated and rotated dimensions of a key, and the length of a latent
 _LATENTS = ("num_heads", "qk_nope_head_dim", "qk_rope_head_dim", "kv_lora_rank")
+_DECLARED = {"scale": "scaling", "softcap": "attn_logit_softcapping"}
 StageOf = Callable[[str], str]  # from the name of a parameter to its stage
 
 
@@ -67,22 +68,21 @@ class AttentionModule:
         return _declared_heads(self.module)
 
     @property
-    def scale(self) -> float | None:
-        """The factor of scores that models of Hugging Face declare; Gemma and T5 have unusual ones."""
-        declared = getattr(self.module, "scaling", None)
-        is_known = type(self.module).__module__.startswith("transformers.")
-        return float(declared) if is_known and isinstance(declared, int | float) else None
-
-    @property
-    def softcap(self) -> float | None:
-        """The limit of scores that Gemma 2 and 3 declare, if they have one."""
-        declared = getattr(self.module, "attn_logit_softcapping", None)
-        return float(declared) if isinstance(declared, int | float) else None
+    def numbers(self) -> dict[str, float]:
+        """The scale and softcap of scores that models of Hugging Face declare; Gemma and T5 have unusual ones."""
+        if not self.is_huggingfaces:
+            return {}
+        numbers = {name: getattr(self.module, declared, None) for name, declared in _DECLARED.items()}
+        return {name: float(each) for name, each in numbers.items() if isinstance(each, int | float) and each}
 
     @property
     def is_torchs(self) -> bool:
         """Whether it is `nn.MultiheadAttention`."""
         return type(self.module).__module__.startswith("torch.nn.")
+
+    @property
+    def is_huggingfaces(self) -> bool:
+        return type(self.module).__module__.startswith("transformers.")
 
     @property
     def is_batch_first(self) -> bool:
@@ -205,9 +205,11 @@ class Call:
 
     def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
         """Record the inputs of the module; OwnArraysError if none are tokens, or there is no such sentence."""
-        bound = inspect.signature(self._attention.module.forward).bind_partial(*args, **kwargs).arguments
-        more = bound.pop("kwargs", {})
-        arguments = {**bound, **(more if isinstance(more, dict) else {})}
+        signature = inspect.signature(self._attention.module.forward)
+        arguments = signature.bind_partial(*args, **kwargs).arguments
+        for name, parameter in signature.parameters.items():
+            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
+                arguments |= arguments.pop(name, {})
         tensors = {name: value for name, value in arguments.items() if _is_tensor(value)}
         masks = {name: each for name, each in tensors.items() if "mask" in name or name in ("alibi", _POSITION_BIAS)}
         x = next((value for name, value in tensors.items() if name not in masks), None)
@@ -223,11 +225,21 @@ class Call:
         if context is not None and context is not x:
             self._record_context(context, x)
         self.arrays |= {name: self._mask(name, array_of(value)) for name, value in masks.items()}
-        for name, number in (("scale", self._attention.scale), ("softcap", self._attention.softcap)):
-            if number is not None:
-                self.arrays[name] = np.array(number)
+        self.arrays |= {name: array for name, each in _rotations(arguments) if (array := self._table(name, each)).size}
+        for name, number in self._attention.numbers.items():
+            self.arrays[name] = np.array(number)
         self._has_mask = bool(masks)
         self._is_added_to = "residual" in tensors
+
+    def _table(self, name: str, table: Any) -> np.ndarray:
+        """The sentence's rows of a table of cosines or sines, or its positions; empty if it has another form."""
+        n_axes = 1 if name == "position_ids" else 2
+        array = array_of(table)
+        if array.ndim > n_axes and array.shape[-2] == 1 and len(array) == len(self.arrays["x"]):
+            array = array.squeeze(-2)
+        while array.ndim > n_axes and len(array) in (1, self._n_sentences):
+            array = array[self._sentence if len(array) > 1 else 0]
+        return array if array.ndim == n_axes else np.zeros(0)
 
     def _record_context(self, key_input: Any, query_input: Any) -> None:
         """Record the input of keys, unless it equals that of queries."""
@@ -263,6 +275,7 @@ class Call:
         array = array_of(result)
         whole = array.reshape(len(array), -1, array.shape[-1])  # one head of latents stands between
         rows = self._of_sentence(result) if kind == _QUERIES else whole[self._sentence]
+        rows = rows[-len(self.arrays["x"]) :]  # without those of a cache
         heads = rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
         if kind == _QUERIES:  # rotated dimensions first
             self.arrays["q"] = np.concatenate([heads[..., d_n:], heads[..., :d_n]], axis=-1)
@@ -291,7 +304,7 @@ class Call:
 
     def listen(self) -> Heard:
         parameters = self._attention.parameters.values()
-        self.heard = Heard(self._sentence, self._n_sentences, parameters)
+        self.heard = Heard(self._sentence, self._n_sentences, len(self.arrays.get("x", ())), parameters)
         return self.heard
 
     def _record_heard(self) -> None:
@@ -305,11 +318,28 @@ class Call:
         n_keys: int | None = self.arrays["k"].shape[-2] if "k" in self.arrays else n_new
         if self._attention.is_torchs and "k" in operands and operands["k"].shape[-2] != n_keys:
             n_keys = None  # with add_zero_attn and bias_k
+        if "attn_mask" in self.heard.numbers and (self._attention.is_huggingfaces or not self._has_mask):
+            self.arrays = {name: each for name, each in self.arrays.items() if stage_named(name) != "mask"}
+            self._has_mask = False  # what was heard combines them
         for name, number in self.heard.numbers.items():
             is_known = name in self.arrays or (name == "attn_mask" and self._has_mask)
             if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
                 self.arrays[name] = number
         self.arrays |= stages_heard(operands, self.arrays, self._sources(), n_keys)
+        if "q" in operands and "q_rotated" not in self.arrays:
+            self._drop_unused_positions()
+        bias = self.arrays.get(_POSITION_BIAS)
+        if bias is not None and "masked" in self.arrays:  # MPT's is for the longest text
+            self.arrays[_POSITION_BIAS] = bias[..., -self.arrays["masked"].shape[-1] :]
+
+    def _drop_unused_positions(self) -> None:
+        """Forget what rotates in other layers (SmolLM3), or is made and not used (Falcon), and positions in embeddings.
+
+        In other modules, unused cosines and sines may be a mistake.
+        """
+        unused = {"position_ids"} | ({"cos", "sin"} if self._attention.is_huggingfaces else set())
+        if self._attention.is_huggingfaces or "cos" not in self.arrays:
+            self.arrays = {name: array for name, array in self.arrays.items() if name not in unused}
 
     def _sources(self) -> dict[str, np.ndarray]:
         """The rows of queries and keys before rotation; none of PyTorch's own module, which has none."""
@@ -345,6 +375,8 @@ class Call:
     def _mask(self, name: str, mask: np.ndarray) -> np.ndarray:
         """The mask or bias of the sentence; one that queries share is repeated for each."""
         n, n_queries = self._n_sentences, len(self.arrays["x"])
+        if name == _POSITION_BIAS and mask.ndim == 3:  # MPT's, the same for all sentences
+            return np.broadcast_to(mask, (len(mask), n_queries, mask.shape[-1])).copy()
         is_by_sentence = len(mask) == n and ("padding" in name or n != n_queries)
         if mask.ndim >= 3 and len(mask) in (1, n):
             mask = mask[min(self._sentence, len(mask) - 1)]
@@ -355,6 +387,22 @@ class Call:
         if mask.ndim < 3 or mask.shape[-2] != 1:
             return mask
         return np.broadcast_to(mask, (*mask.shape[:-2], n_queries, mask.shape[-1])).copy()
+
+
+def _rotations(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What a module is called with that rotates its queries and keys: cosines, sines and positions."""
+    tables = {name: arguments[name] for name in ("cos", "sin", "position_ids") if name in arguments}
+    for name in ("position_embeddings", "rotary_pos_emb", "freqs_cis"):
+        table: Any = arguments.get(name)
+        if isinstance(table, tuple | list) and len(table) == 2:
+            slowest = [float(abs(array_of(each)[..., -1]).mean()) for each in table]
+            is_cos_first = slowest[0] >= slowest[1]  # as everywhere but in GPT-J and CodeGen
+            tables |= dict(zip(("cos", "sin"), table if is_cos_first else table[::-1], strict=True))
+        elif hasattr(table, "is_complex") and table.is_complex():
+            tables |= {"cos": table.real, "sin": table.imag}
+        elif name == "rotary_pos_emb" and hasattr(table, "cos"):
+            tables |= {"cos": table.cos(), "sin": table.sin()}
+    return ((name, each) for name, each in tables.items() if hasattr(each, "detach"))
 
 
 def array_of(tensor: Any) -> np.ndarray:
