@@ -190,28 +190,21 @@ def tables_of(layer: Layer, x: np.ndarray) -> dict[str, Any]:
 
 
 @contextmanager
-def in_eval_mode(*modules: Any) -> Iterator[None]:
-    """Switch modules to eval mode and, where Hugging Face has a choice, to plain code in place of fused kernels.
+def without_fused_kernels(*modules: Any) -> Iterator[None]:
+    """Let modules of Hugging Face compute attention in plain code, and restore their choice afterwards.
 
-    Fused kernels return no attention, and some drop softcaps and sinks. Afterwards each has its own again.
+    Fused kernels return no attention, and some drop softcaps and sinks.
     """
-    parts = [part for module in modules for _, part in module.named_modules() if hasattr(part, "training")]
-    modes = [part.training for part in parts]
-    configs = {id(part.config): part.config for part in parts if _is_fused(part)}.values()
+    parts = (part for module in modules for _, part in module.named_modules() if _is_fused(part))
+    configs = {id(part.config): part.config for part in parts}.values()
     kernels = [each._attn_implementation for each in configs]
     try:
-        for module in modules:
-            if hasattr(module, "eval"):
-                module.eval()
         for each in configs:
             each._attn_implementation = "eager"
         yield
     finally:
         for each, kernel in zip(configs, kernels, strict=True):
             each._attn_implementation = kernel
-        for part, was_training in zip(parts, modes, strict=True):  # a module sets the mode of its parts, after it
-            if part.training != was_training:
-                part.train(was_training)
 
 
 def _is_fused(part: Any) -> bool:

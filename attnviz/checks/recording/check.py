@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.recording.calls import Arrays, Call, Layer, calls, drawn, in_eval_mode, tables_of
+from attnviz.checks.recording.calls import Arrays, Call, Layer, calls, drawn, tables_of, without_fused_kernels
 from attnviz.checks.recording.copied import Parameters, with_vectors_drawn
-from attnviz.checks.recording.modules import COMPUTED
+from attnviz.checks.recording.modules import COMPUTED, in_eval_mode
 from attnviz.checks.report.compare_arrays import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.trace import Trace
@@ -104,7 +104,7 @@ def check(
     width = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
     d_model = library.parameters[width].shape[0 if library.is_in_out(width) else -1]
     x = drawn(d_model, seed) if inputs is None else np.asarray(inputs)
-    with in_eval_mode(my_module, like), with_vectors_drawn(library, seed):
+    with in_eval_mode(my_module, like), without_fused_kernels(my_module, like), with_vectors_drawn(library, seed):
         tables = tables_of(library, x)
         passes = _passes(library, x, tables)
         parameters = Parameters(library, passes["no mask"])
