@@ -187,6 +187,28 @@ def test_ports_agree(port):
             np.testing.assert_array_equal(array, numbers[name])
 
 
+class Unknown(Attention):
+    """Attention of queries and keys that attnviz has no operation for."""
+
+    def turned(self, x):
+        return np.tanh(x)
+
+
+class ShiftsValues(Unknown):
+    def projected(self, x):
+        q, k, v = super().projected(x)
+        return q, k, np.roll(v, 1, axis=1)
+
+
+def test_attention_that_attnviz_cannot_compute_is_compared_as_recorded():
+    found = check(Unknown(seed=10), like=Unknown(seed=20))
+    assert found.agrees, str(found)
+    assert "compared with what was recorded of it" in str(found)
+    assert [each.stage for each in found.calls["no mask"].stages] == ["q", "k", "v", "attention", "concat", "output"]
+    for wrong, first in ((Attention(seed=10), "attention"), (ShiftsValues(seed=10), "concat")):
+        assert check(wrong, like=Unknown(seed=20)).calls["no mask"].first.stage == first
+
+
 PLANTED_IN_PORTS = {
     "softcap left out": (Capped(cap=0), Capped(seed=20), "attention", "capped"),
     "scale left out": (SharedKeys(is_fused=False), SharedKeys(seed=20), "attention", "√d_k"),

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.checks.read.layouts import recomputed, score_stages, stages_after_scores
+from attnviz.checks.read.names import stage_named
 from attnviz.checks.recording.calls import Arrays, Call, Layer, calls, drawn, tables_of, without_fused_kernels
-from attnviz.checks.recording.copied import Parameters, with_vectors_drawn
+from attnviz.checks.recording.copied import OF_OUTPUT, Parameters, with_vectors_drawn
 from attnviz.checks.recording.modules import COMPUTED, in_eval_mode
 from attnviz.checks.report.compare_arrays import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
@@ -19,6 +21,10 @@ _ALIKE = 1e-3  # relative: threads may add in another order, dropout changes mor
 _RANDOM = (
     "other numbers each time that it is called, in eval mode too. Is there dropout that eval() leaves on, such as "
     "F.dropout(x, p) without training=self.training, or a cache?"
+)
+_AS_RECORDED = (
+    "attnviz doesn't compute how the library's module makes attention of queries and keys, so yours was compared with "
+    "what was recorded of it: no cause is known for a difference in attention."
 )
 _CAUSAL_ANYWAY = "Yours hides later keys without a mask, too, as attention of the library's kind may."
 Passes = Mapping[str, Trace]
@@ -106,7 +112,7 @@ def check(
     x = drawn(d_model, seed) if inputs is None else np.asarray(inputs)
     with in_eval_mode(my_module, like), without_fused_kernels(my_module, like), with_vectors_drawn(library, seed):
         tables = tables_of(library, x)
-        passes = _passes(library, x, tables)
+        passes, about_like = _passes(library, x, tables)
         parameters = Parameters(library, passes["no mask"])
         tables = tables or tables_of(mine, x)
         is_causal = bool(getattr(library.attention.module, "is_causal", False))
@@ -115,24 +121,43 @@ def check(
             with parameters.copied_to(mine, by_heads) as notes:
                 made = [[(way, _computed(arrays)) for way, arrays in calls(mine, x, tables)] for _ in range(2)]
             compared, more = _compared(mine, made[0], passes, is_causal)
-            checks.append(Check(compared, (*notes, *more), any(map(_differ, *made))))
+            checks.append(Check(compared, (*notes, *more, *about_like), any(map(_differ, *made))))
     return max(checks, key=lambda each: min(map(_rank, each.calls.values())))
 
 
-def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> Passes:
-    """Attnviz's pass for each call of the library's module, skipping masks it reads differently."""
+def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> tuple[Passes, list[str]]:
+    """Attnviz's pass for each call of the library's module, skipping masks it reads differently; and notes."""
     passes: dict[str, Trace] = {}
+    notes: list[str] = []
     if _differ(next(calls(library, x, tables)), next(calls(library, x, tables))):
         raise OwnArraysError(f"like gives {_RANDOM} Turn it off for the check.")
     for way, arrays in calls(library, x, tables):
         comparison = compare(None, arrays, orientation=library.orientation)
         if comparison.trace is not None and _agrees(comparison):
             passes[way] = comparison.trace
+        elif (way == "no mask" or notes) and (trace := _as_recorded(library, arrays)):
+            passes[way], notes = trace, [_AS_RECORDED]
         if "no mask" not in passes:
             raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {comparison}")
         if "causal" in passes:
             break
-    return passes
+    return passes, notes
+
+
+def _as_recorded(library: Layer, arrays: Arrays) -> Trace | None:
+    """A pass with the library's own attention, where attnviz computes all but that of its queries and keys."""
+    by_stage = {stage_named(name): array for name, array in arrays.items()}
+    first = {name: array for name, array in arrays.items() if stage_named(name) not in COMPUTED[3:]}
+    last: Arrays = {name: by_stage[name] for name in ("concat", "output") if name in by_stage}
+    before = compare(None, first, orientation=library.orientation)
+    if "attention" not in by_stage or not last or before.trace is None or before.block is None or not _agrees(before):
+        return None
+    later = {"mask", *score_stages(), *stages_after_scores()}
+    known = {each.name: each for each in before.trace.stages if each.name not in later}
+    given = {name: known[name].value for name in ("v", *OF_OUTPUT) if name in known}
+    after = recomputed({**given, "attention": by_stage["attention"]}, before.block)
+    trace = Trace((*known.values(), *(each for each in after.stages if each.name not in known)), {})
+    return trace if _agrees(compare(trace, last)) else None
 
 
 def _compared(
