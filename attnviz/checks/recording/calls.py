@@ -20,8 +20,11 @@ from attnviz.core.errors import OwnArraysError
 N_SENTENCES, N_TOKENS = 2, 7
 _MASKS = ("attn_mask", "mask", "attention_mask", "causal_mask", "src_mask")
 _FLAGS = ("is_causal", "causal")
-_TABLES = ("position_embeddings", "cos", "sin")
 _FUSED_KERNELS = ("sdpa", "flash", "flex", "paged")  # how names of Hugging Face's other implementations begin
+_CANNOT_MAKE = (
+    "{} takes {}, which attnviz can't make for it. Give a module that makes it, or record both of yours and compare "
+    "them."
+)
 Arrays = dict[str, np.ndarray]
 Call = tuple[str, Arrays]  # "no mask" or "causal", and the arrays of the first sentence
 
@@ -144,16 +147,10 @@ def _recorded_call(
     passed |= {each: table for each, table in tables.items() if each in takes}
     n_inputs = 3 if any(each in takes for each in ("key", "k")) else 1
     for each, argument in [*takes.items()][n_inputs:]:
-        is_required = argument.default is argument.empty and argument.kind not in (
-            argument.VAR_POSITIONAL,
-            argument.VAR_KEYWORD,
-        )
-        if is_required and each not in passed:
+        is_variadic = argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+        if argument.default is argument.empty and not is_variadic and each not in passed:
             if each not in (*_MASKS, "past_key_values", "cache_position"):
-                raise OwnArraysError(
-                    f"{name} takes {each}, which attnviz can't make for it. Give a module that makes it, or record "
-                    "both of yours and compare them."
-                )
+                raise OwnArraysError(_CANNOT_MAKE.format(name, each))
             passed[each] = None
     with record(layer.called, names=layer.names) as recorded:
         try:
@@ -161,6 +158,8 @@ def _recorded_call(
         except OwnArraysError:
             raise
         except Exception as error:
+            if "position_embeddings" in takes and "position_embeddings" not in passed:
+                raise OwnArraysError(_CANNOT_MAKE.format(name, "position_embeddings")) from error
             also = "".join(f" and {each}" for each, value in passed.items() if value is not None)
             raise OwnArraysError(
                 f"{name} must take x{', as query, key and value' * (n_inputs > 1)}{also}; calling it so raised "
@@ -173,7 +172,7 @@ def _recorded_call(
 def tables_of(layer: Layer, x: np.ndarray) -> dict[str, Any]:
     """The positions of x, and the cosines and sines for a layer of Hugging Face from its library's own class.
 
-    Empty if the layer takes none, or its library has no such class.
+    Empty if the layer takes none, or its library has no class that makes them.
     """
     module, own = layer.called, type(layer.called)
     library = getattr(sys.modules.get(own.__module__), "__dict__", {})
@@ -183,10 +182,17 @@ def tables_of(layer: Layer, x: np.ndarray) -> dict[str, Any]:
     nearest = max(classes, key=lambda name: own.__name__.startswith(name.removesuffix("RotaryEmbedding")))
     like = next(iter(layer.parameters.values()))
     positions = like.new_tensor(np.arange(x.shape[1])[np.newaxis]).long()
-    rotary = classes[nearest](config=module.config)
-    by_type = {"layer_type": module.layer_type} if "layer_type" in inspect.signature(rotary.forward).parameters else {}
-    cos, sin = rotary(like.new_tensor(x), positions, **by_type)
-    return {"position_embeddings": (cos, sin), "cos": cos, "sin": sin, "position_ids": positions}
+    with suppress(Exception):  # whatever a library's class raises that is made or called otherwise
+        rotary = classes[nearest](config=module.config)
+        has_types = "layer_type" in inspect.signature(rotary.forward).parameters
+        cos, sin = rotary(like.new_tensor(x), positions, **({"layer_type": _layer_type(module)} if has_types else {}))
+        return {"position_embeddings": (cos, sin), "cos": cos, "sin": sin, "position_ids": positions}
+    return {}
+
+
+def _layer_type(module: Any) -> str:
+    declared = getattr(module, "layer_type", None) or getattr(module, "attention_type", None)
+    return declared or module.config.layer_types[module.layer_idx]
 
 
 @contextmanager

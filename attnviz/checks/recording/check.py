@@ -150,7 +150,9 @@ def _as_recorded(library: Layer, arrays: Arrays) -> Trace | None:
     first = {name: array for name, array in arrays.items() if stage_named(name) not in COMPUTED[3:]}
     last: Arrays = {name: by_stage[name] for name in ("concat", "output") if name in by_stage}
     before = compare(None, first, orientation=library.orientation)
-    if "attention" not in by_stage or not last or before.trace is None or before.block is None or not _agrees(before):
+    if not {"attention", *"qkv"} <= by_stage.keys() or not last or not _agrees(before):
+        return None
+    if before.trace is None or before.block is None:
         return None
     later = {"mask", *score_stages(), *stages_after_scores()}
     known = {each.name: each for each in before.trace.stages if each.name not in later}
