@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.checks.explain.explanation import explain
 from attnviz.checks.read.layouts import recomputed, score_stages, stages_after_scores
-from attnviz.checks.read.names import stage_named
+from attnviz.checks.read.names import is_rotation_table, stage_named
+from attnviz.checks.read.readings import Conventions
 from attnviz.checks.recording.calls import Arrays, Call, Layer, calls, drawn, tables_of, without_fused_kernels
 from attnviz.checks.recording.copied import OF_OUTPUT, Parameters, with_vectors_drawn
-from attnviz.checks.recording.modules import COMPUTED, in_eval_mode
+from attnviz.checks.recording.modules import COMPUTED, array_of, in_eval_mode
 from attnviz.checks.report.compare_arrays import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.trace import Trace
@@ -131,17 +133,28 @@ def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> tuple[P
     notes: list[str] = []
     if _differ(next(calls(library, x, tables)), next(calls(library, x, tables))):
         raise OwnArraysError(f"like gives {_RANDOM} Turn it off for the check.")
+    rotated_by = {name: array_of(tables[name])[0] for name in ("cos", "sin") if name in tables}
     for way, arrays in calls(library, x, tables):
-        comparison = compare(None, arrays, orientation=library.orientation)
-        if comparison.trace is not None and _agrees(comparison):
-            passes[way] = comparison.trace
-        elif (way == "no mask" or notes) and (trace := _as_recorded(library, arrays)):
-            passes[way], notes = trace, [_AS_RECORDED]
+        trace = _by_tables(library, arrays | rotated_by) if rotated_by else None
+        if trace is None:  # also a layer of SmolLM3 that doesn't rotate by them
+            arrays = {name: array for name, array in arrays.items() if not is_rotation_table(name)}
+            comparison = compare(None, arrays, orientation=library.orientation)
+            trace = comparison.trace if _agrees(comparison) else None
+            if trace is None and (way == "no mask" or notes) and (trace := _as_recorded(library, arrays)):
+                notes = [_AS_RECORDED]
+        if trace is not None:
+            passes[way] = trace
         if "no mask" not in passes:
             raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {comparison}")
         if "causal" in passes:
             break
     return passes, notes
+
+
+def _by_tables(library: Layer, arrays: Arrays) -> Trace | None:
+    """The pass whose queries and keys are rotated by the tables of the call, scaled as they may be (YaRN)."""
+    diagnosis = explain(None, arrays, stated=Conventions(orientation=library.orientation)).diagnosis
+    return None if diagnosis.first_difference or diagnosis.candidate.rotation else diagnosis.candidate.trace
 
 
 def _as_recorded(library: Layer, arrays: Arrays) -> Trace | None:
