@@ -1,10 +1,10 @@
 """Causes: the mistakes that are looked for, each beside its wording, in the order in which they are tried."""
 
-from attnviz.checks.causes import block, masks, projections, rope, scores
+from attnviz.checks.causes import biases, block, masks, projections, rope, scores
 from attnviz.checks.causes.cause import Causes, Mistake
 
 CAUSES = Causes()
-for part in (masks, rope, scores, projections, block):
+for part in (masks, rope, scores, projections, block, biases):
     CAUSES.update(part.CAUSES)
 
 

@@ -19,6 +19,7 @@ from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
 _NEARER = 0.5  # the part of a difference that an explaining mistake leaves, at most
+_TINY = 16.0  # differences of fewer roundings may be of numbers that are right
 _SPREAD_RANGE = 8.0  # differences within 1/8 of the largest count for `spread`
 AS_HIDDEN = HIDES / 2  # scores below stand for −∞: a score plus what hides a key
 
@@ -106,7 +107,7 @@ class Agreement:
 
     def is_nearer_than(self, before: Agreement) -> bool:
         """Whether a mistake reduces the difference. NaNs don't count: they are near anything."""
-        is_tiny = self.agrees and before.off < self.rounding  # as a weight of e^-30 is, beside the rounding of others
+        is_tiny = self.agrees and before.roundings < _TINY  # as a weight of e^-30 is, beside the rounding of others
         is_near = is_tiny or self.off <= _NEARER * before.off
         return self.value is not None and bool(np.isfinite(self.value).any()) and is_near
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
 
 from attnviz.checks.explain.candidates import Candidate, Candidates
-from attnviz.checks.explain.comparison import Comparer, PassComparison, magnitude, rank_of
+from attnviz.checks.explain.comparison import AS_HIDDEN, Comparer, PassComparison, magnitude, rank_of
 from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.explain.prefilter import ROWS, Prefilter
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
@@ -17,6 +17,7 @@ from attnviz.checks.read.readings import Reading, with_patterned_mask
 from attnviz.checks.read.rounding import Rounded, batches, select
 
 MAX_CANDIDATES = 8  # how many readings are examined closely
+_EVEN = 1e-3  # how much shifts of rows may bend, relative to the largest
 _MOST_KEPT = 2**22  # how many numbers the examined passes may hold together
 
 
@@ -76,6 +77,8 @@ def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> Pas
     if not reading or first is None or first.stage not in (*score_stages(), *stages_after_scores()):
         return None
     unmodified = comparer.whole(unmodified)
+    if shifted := _with_shifted_rows(comparer, unmodified, reading):
+        return shifted
     masked = {"mask", "masked", *stages_after_scores()}
     unmasked = {name: node for name, node in unmodified.nodes.items() if name not in masked}
     near = Prefilter(comparer, unmodified.candidate, unmodified.nodes, first.stage)
@@ -85,12 +88,37 @@ def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> Pas
         masks = [each.arrays["mask"] for each in some]
         stacked = np.stack([each[None] if each.ndim < 3 else each for each in masks])
         accepted = near.accepts_each({**ours, "mask": Node.constant(Rounded(stacked))})
+        if first.stage == "masked" and stacked.dtype != bool:
+            accepted = np.ones(len(some), dtype=bool)  # their rows may be shifted
         for candidate in map(Candidate.of, select(some, accepted)):
             nodes = {**nodes_of(candidate.trace, comparer.read), **unmasked}
             comparison = comparer.compare(candidate, nodes, unmodified)
             if comparison.agrees:
                 return comparison
+            if shifted := _with_shifted_rows(comparer, comparison, candidate.reading):
+                return shifted
     return None
+
+
+def _with_shifted_rows(comparer: Comparer, before: PassComparison, reading: Reading | None) -> PassComparison | None:
+    """The pass with a number added to each row of a bias, which the softmax ignores, if that makes all agree.
+
+    ALiBi is written as slope * key, too, which is slope * (key - query) but for a number for each query.
+    """
+    first, mask = before.first_difference, reading and reading.mask
+    if not reading or not mask or not first or not first.pair or first.stage != "masked" or mask.value.dtype == bool:
+        return None
+    theirs, ours = first.pair
+    known = (ours > AS_HIDDEN) & (theirs > AS_HIDDEN)
+    if "sinks" in before.nodes or not known.any(axis=-1).all():
+        return None
+    rows = np.where(known, theirs - ours, 0).sum(axis=-1, keepdims=True) / known.sum(axis=-1, keepdims=True)
+    bends = np.abs(np.diff(rows, n=2, axis=-2)).max(initial=0.0)
+    if not bends <= _EVEN * np.abs(rows).max() < np.inf:  # as a forgotten bias of keys makes it
+        return None
+    candidate = Candidate.of(reading.with_mask(replace(mask, value=mask.value + rows)))
+    comparison = comparer.compare(replace(candidate, rotation=before.candidate.rotation))
+    return comparison if comparison.agrees else None
 
 
 def _alike(readings: Iterable[Reading], n_others: int) -> Iterator[Sequence[Reading]]:

@@ -12,9 +12,11 @@ import numpy as np
 
 from attnviz.checks.read.names import MEANINGS, Convention, Meaning
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.operations.scores import slopes
 
 HIDES = -1e4  # lower numbers hide a key: many use −1e9, or −1e4 in float16
 _MOST_READ = 2**22  # up to so many numbers, several masks are read in all combinations
+_EVEN, _NEAR = 2.0**-8, 0.02  # rounding of biases in bfloat16, and of slopes that come from them
 _MAX_WINDOW = 64  # larger windows aren't searched
 
 
@@ -210,15 +212,19 @@ def inferred_masks(
 ) -> Iterator[MaskReading]:
     """A reading (or None without masks) extended by what else may hide keys: later keys, or zeros of the attention."""
     before = reading or MaskReading(np.ones((n_queries, n_keys), dtype=bool))
-    if n_queries == 1 or before.differs_between_queries:
+    seen = seen_in(before.value)
+    if n_queries == 1 or (seen != seen[..., :1, :]).any():
         return
-    for shift in {max(n_keys - n_queries, 0), 0}:
-        causal = np.tri(n_queries, n_keys, shift, dtype=bool)
-        more = before.with_mask(causal, "causal")
-        sees = seen_in(more.value).any(axis=-1, keepdims=True)
-        if zeros is None or (zeros | causal | ~sees).all():
-            yield more
-    if reading is None and zeros is not None and zeros.any():
+    shift = max(n_keys - n_queries, 0)
+    causal = np.tri(n_queries, n_keys, shift, dtype=bool)
+    more = before.with_mask(causal, "causal")
+    sees = seen_in(more.value).any(axis=-1, keepdims=True)
+    # such zeros are no mask that anybody means, but mistakes with a causal one
+    near = [np.tri(n_queries, n_keys, each, dtype=bool) for each in (shift - 1, shift + 1, 0) if each != shift]
+    is_near = reading is None and zeros is not None and any((zeros == ~each).all() for each in near)
+    if zeros is None or is_near or (zeros | causal | ~sees).all():
+        yield more
+    if reading is None and zeros is not None and zeros.any() and not is_near:
         yield before.with_mask(~zeros, "zeros")
 
 
@@ -229,18 +235,34 @@ def patterned_masks(reading: MaskReading | None, n_heads: int, n_tokens: int) ->
     """
     before = reading or MaskReading(np.ones((n_tokens, n_tokens), dtype=bool))
     apart = np.subtract.outer(np.arange(n_tokens), np.arange(n_tokens))
-    biases = -_slopes(n_heads)[:, None, None] * np.abs(apart)
-    yield before.with_mask(biases, "ALiBi")
-    if before.differs_between_queries:
+    is_causal = not before.differs_between_queries
+    if before.value.dtype == bool or alibi_slopes(before.value, n_heads) is None:  # or it would be added twice
+        biases = -np.array(slopes(n_heads))[:, None, None] * np.abs(apart)
+        yield before.with_mask(biases, "ALiBi")
+        if is_causal:
+            yield before.with_mask(np.where(apart >= 0, biases, -np.inf), "ALiBi, causal")
+    if not is_causal:
         return
-    yield before.with_mask(np.where(apart >= 0, biases, -np.inf), "ALiBi, causal")
     for size in range(2, min(n_tokens, _MAX_WINDOW)):
         yield before.with_mask((apart >= 0) & (apart < size), "window", size)
         yield before.with_mask(np.abs(apart) < size, "window on both sides", size)
 
 
-def _slopes(n_heads: int) -> np.ndarray:
-    """ALiBi's slope of each head: of three heads 2^-4, 2^-8 and 2^-2."""
-    most = 2 ** int(np.log2(n_heads))
-    slopes = 2.0 ** (-8 * np.arange(1, most + 1) / most)
-    return slopes if most == n_heads else np.append(slopes, _slopes(2 * most)[: 2 * (n_heads - most) : 2])
+def alibi_slopes(mask: np.ndarray, n_heads: int) -> np.ndarray | None:
+    """How fast the numbers of an additive mask fall for each head, if evenly; None if they do otherwise."""
+    if mask.dtype == bool or mask.shape[0] != n_heads or mask.ndim != 3 or mask.shape[-1] < 2:
+        return None
+    earlier = apart_of(*np.broadcast_shapes(mask.shape, (1, 1, 1))[-2:])[:, :-1] > 0
+    steps = np.diff(mask, axis=-1)
+    known = seen_in(mask[..., 1:]) & seen_in(mask[..., :-1]) & (earlier | (mask.shape[-2] == 1))
+    if not known.any(axis=(-2, -1)).all():
+        return None
+    steps = np.where(known, steps, np.nan)
+    least, most = np.nanmin(steps, axis=(-2, -1)), np.nanmax(steps, axis=(-2, -1))
+    rounding = _EVEN * np.abs(mask[seen_in(mask)]).max()
+    return (least + most) / 2 if ((most - least) <= rounding).all() and (least > 0).all() else None
+
+
+def are_slopes(steepness: np.ndarray | None, n_heads: int) -> bool:
+    """Whether these are ALiBi's slopes."""
+    return steepness is not None and np.allclose(steepness, slopes(n_heads), rtol=_NEAR)

@@ -404,7 +404,7 @@ def _zeros(arrays: UserArrays, shape: tuple[int, int, int]) -> np.ndarray | None
             value = value.reshape(value.shape[next((at for at, n in enumerate(value.shape[:-2]) if n > 1), -2) :])
             if value.shape not in (shape, shape[1:]):
                 continue
-            zeros = value == 0 if stage == "attention" else value <= HIDES / 2
+            zeros = (value == 0) | np.isnan(value) if stage == "attention" else value <= HIDES / 2
             if stage != "scores" or zeros.any():
                 return zeros
     return None

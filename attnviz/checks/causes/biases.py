@@ -1,0 +1,214 @@
+"""Mistakes with biases of positions that are added to scores, such as ALiBi's, and with the mask beneath them."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from attnviz.checks.causes.cause import Causes, Change, MistakeContext, change
+from attnviz.checks.causes.masks import with_mask
+from attnviz.checks.explain.nodes import Node
+from attnviz.checks.read.masks import alibi_slopes, apart_of, are_slopes, seen_in
+from attnviz.checks.read.rounding import Precision, Rounded
+from attnviz.core.operations.scores import ALiBi, Hide, slopes
+
+CAUSES = Causes()
+_ADDED = "scores = q @ k.transpose(-2, -1) / d_k ** 0.5 + bias"
+_DISTANCE = "bias = -slopes[:, None, None] * (i - j).abs()"
+_LEAST_WEIGHT = 1e-30
+_ALIKE = 1e-3  # relative difference of numbers that are equal
+
+
+def _has_biases(context: MistakeContext) -> bool:
+    mask = context.trace["mask"].value if context.has_mask else np.ones((), dtype=bool)
+    return mask.dtype != bool and bool(mask[seen_in(mask)].any())
+
+
+def _may_be_alibi(context: MistakeContext) -> bool:
+    """Whether the pass has ALiBi's bias, or none, so that the user's may be ALiBi's."""
+    if context.having(ALiBi, "biased") or context.having(Hide, "masked"):
+        return True
+    n_heads, mask = context.sizes["h"], context.trace["mask"].value if context.has_mask else None
+    return mask is not None and are_slopes(alibi_slopes(mask, n_heads), n_heads)
+
+
+def _with_bias(context: MistakeContext, bias: np.ndarray, **slots: str) -> Iterator[Change]:
+    """The scores with this bias in the place of the pass's own, where a key is visible."""
+    if context.having(ALiBi, "biased"):
+        yield _added(context, "biased", bias, **slots)
+    elif context.having(Hide, "masked"):
+        yield _added(context, "masked", np.where(seen_in(context.trace["mask"].value), bias, -np.inf), **slots)
+    elif context.has_mask:
+        yield from with_mask(context, np.where(seen_in(context.trace["mask"].value), bias, -np.inf), **slots)
+
+
+def _added(context: MistakeContext, stage: str, bias: np.ndarray, **slots: str) -> Change:
+    def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
+        scores = values[0]
+        finite = np.where(np.isfinite(bias), bias, 0)
+        return Rounded(scores.value + bias, scores.error + precision.unit * (np.abs(scores.value) + np.abs(finite)))
+
+    return change({stage: Node(context.nodes[stage].inputs, make)}, **slots)
+
+
+def _distances(context: MistakeContext) -> np.ndarray:
+    """How many positions each query is after each key."""
+    return apart_of(*context.trace["masked"].shape[-2:])
+
+
+def _alibi(context: MistakeContext, steepness: Sequence[float]) -> np.ndarray:
+    return -np.asarray(steepness)[:, None, None] * np.abs(_distances(context))
+
+
+def _own_bias(context: MistakeContext) -> np.ndarray | None:
+    """The bias of the pass, or ALiBi's if it has none."""
+    if _has_biases(context):
+        mask = context.trace["mask"].value
+        return np.where(seen_in(mask), mask, 0)
+    return _alibi(context, slopes(context.sizes["h"])) if _may_be_alibi(context) else None
+
+
+# --- ALiBi's slopes
+
+_PAPERS = "slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)"
+
+
+@CAUSES.add("ALiBi's slopes were {which}, where {n} heads are no power of 2", "slopes = {code}", "slopes = {right}")
+def alibi_slopes_of_wrong_heads(context: MistakeContext) -> Iterator[Change]:
+    n = context.sizes["h"]
+    power = 1 << (n.bit_length() - 1)
+    if power == n or not _may_be_alibi(context):
+        return
+    rest, lower, double = n - power, slopes(power), slopes(2 * power)
+    half, whole = (f"2.0 ** (-8 * torch.arange(1, {each + 1}) / {each})" for each in (power, 2 * power))
+    for which, code, steepness in (
+        ("2^(−8h/heads) for each head h", f"2.0 ** (-8 * torch.arange(1, {n + 1}) / {n})", _geometric(n)),
+        (f"the first {n} of those of {2 * power} heads", f"({whole})[:{n}]", double[:n]),
+        (
+            f"those of {power} heads and the first {rest} of {2 * power} heads, not each other one",
+            f"torch.cat([{half}, ({whole})[:{rest}]])",
+            (*lower, *double[:rest]),
+        ),
+        (
+            f"those of {power} heads and the second, fourth ... of {2 * power} heads, not the first, third ...",
+            f"torch.cat([{half}, ({whole})[1::2][:{rest}]])",
+            (*lower, *double[1::2][:rest]),
+        ),
+    ):
+        right = f"torch.cat([{half}, ({whole})[::2][:{rest}]])"
+        yield from _with_bias(context, _alibi(context, steepness), which=which, n=str(n), code=code, right=right)
+
+
+def _geometric(n: int, first: float = 1) -> list[float]:
+    """Slopes that fall from head to head as if any number of heads were a power of 2."""
+    return [2.0 ** (-8 * (h + first) / n) for h in range(n)]
+
+
+@CAUSES.add(
+    "the exponents of ALiBi's slopes were one head too {which}",
+    "slopes = 2.0 ** (-8 * torch.arange({first}, n_heads + {first}) / n_heads)",
+    _PAPERS,
+)
+def alibi_exponent_off_by_one(context: MistakeContext) -> Iterator[Change]:
+    n = context.sizes["h"]
+    power = 1 << (n.bit_length() - 1)
+    for first, which in ((0, "early"), (2, "late")) if _may_be_alibi(context) else ():
+        shifted = (*_geometric(power, first), *_geometric(2 * power, first)[::2])[:n]
+        for steepness in {shifted, tuple(_geometric(n, first))}:
+            yield from _with_bias(context, _alibi(context, steepness), first=str(first), which=which)
+
+
+@CAUSES.add(
+    "ALiBi's slopes were 2^−h for each head h, which is right for 8 heads only",
+    "slopes = 2.0 ** -torch.arange(1, n_heads + 1)",
+    _PAPERS,
+)
+def alibi_slopes_of_8_heads(context: MistakeContext) -> Iterator[Change]:
+    if (n := context.sizes["h"]) not in (5, 6, 7, 8) and _may_be_alibi(context):  # the first of the slopes of 8 heads
+        yield from _with_bias(context, _alibi(context, [2.0 ** -(h + 1) for h in range(n)]))
+
+
+# --- Any bias
+
+
+@CAUSES.add(
+    "the bias of positions had the wrong sign, so that keys gain what they should lose",
+    "scores = scores - bias",
+    "scores = scores + bias",
+)
+def bias_with_wrong_sign(context: MistakeContext) -> Iterator[Change]:
+    if (bias := _own_bias(context)) is not None:
+        yield from _with_bias(context, -bias)
+
+
+@CAUSES.add(
+    "the bias of positions was added before the scores were divided by √d_k",
+    "scores = (q @ k.transpose(-2, -1) + bias) / d_k ** 0.5",
+    _ADDED,
+)
+def bias_before_the_scale(context: MistakeContext) -> Iterator[Change]:
+    d_k = context.sizes.get("d")
+    if d_k and (bias := _own_bias(context)) is not None:
+        yield from _with_bias(context, bias / d_k**0.5)
+
+
+@CAUSES.add("the bias of positions was multiplied by √d_k", f"{_ADDED} * d_k ** 0.5", _ADDED)
+def bias_multiplied_by_the_root(context: MistakeContext) -> Iterator[Change]:
+    d_k = context.sizes.get("d")
+    if d_k and (bias := _own_bias(context)) is not None:
+        yield from _with_bias(context, bias * d_k**0.5)
+
+
+@CAUSES.add("the bias of positions was not added", "scores = q @ k.transpose(-2, -1) / d_k ** 0.5", _ADDED)
+def bias_left_out(context: MistakeContext) -> Iterator[Change]:
+    if _has_biases(context) and not any(each.name for each in context.wrong_masks):
+        yield from _with_bias(context, np.zeros(_distances(context).shape))
+
+
+# --- The causal mask beneath a bias
+
+
+@CAUSES.add(
+    "no causal mask was applied under the bias of positions, so that queries saw later keys",
+    _ADDED,
+    f"{_ADDED}; scores = scores.masked_fill(j > i, -torch.inf)",
+    "Models that read a text both ways, such as T5's encoder, leave it out on purpose.",
+)
+def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
+    """ALiBi's bias as a signed or an unsigned distance; of any bias what the user's scores of hidden keys tell."""
+    if not context.has_mask or not context.makes("masked"):
+        return
+    mask = context.trace["mask"].value
+    seen, apart = seen_in(mask), _distances(context)
+    is_one_of_several = any(each.name for each in context.wrong_masks)  # whose own cause says that it wasn't applied
+    is_hidden = bool((~seen & (apart < 0)).any())
+    if _may_be_alibi(context):
+        steep = np.array(slopes(context.sizes["h"]))[:, None, None]
+        padded = np.where(seen | (apart < 0), 0.0, -np.inf)
+        for distance in (apart, np.abs(apart)) if is_hidden and not is_one_of_several else (apart,):
+            yield _added(context, "masked", padded - steep * distance)
+    elif is_one_of_several:
+        return
+    elif is_hidden and _has_biases(context) and (hidden := _hidden_scores(context, seen)) is not None:
+
+        def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
+            made = masked.made(values, precision)
+            return Rounded(np.where(seen, made.value, hidden), np.where(seen, made.error, precision.unit * abs(hidden)))
+
+        masked = context.nodes["masked"]
+        yield change({"masked": Node(masked.inputs, make)})
+
+
+def _hidden_scores(context: MistakeContext, seen: np.ndarray) -> np.ndarray | None:
+    """The user's scores where a key should be hidden, if the others are ours; of weights, from their logarithms."""
+    first, ours = context.first_difference, context.values.get("masked")
+    if not first or not first.pair or ours is None or first.value is None or first.value.shape != ours.value.shape:
+        return None
+    theirs, seen = first.value, np.broadcast_to(seen, first.value.shape)
+    if first.stage == "attention":
+        theirs = np.log(np.maximum(theirs, _LEAST_WEIGHT))
+        apart = np.where(seen, theirs - ours.value, 0).sum(axis=-1, keepdims=True)
+        theirs = theirs - apart / np.maximum(seen.sum(axis=-1, keepdims=True), 1)
+    if not np.isfinite(theirs).all() or (first.stage == "attention" and (first.value <= _LEAST_WEIGHT).any()):
+        return None
+    off = np.abs(np.where(seen, theirs - ours.value, 0)).max()
+    return theirs if off <= _ALIKE * np.abs(theirs).max() else None
