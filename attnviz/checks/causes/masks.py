@@ -268,6 +268,17 @@ def _hidden_scores(context: MistakeContext, numbers: Sequence[float], is_added: 
         yield change({"masked": Node(context.nodes["masked"].inputs, partial(make, number))}, number=f"−{-number:g}")
 
 
+@CAUSES.add(
+    "a query sees no key, and the softmax of −∞ alone is 0 / 0",
+    SOFTMAX,
+    f"{SOFTMAX}.nan_to_num(0.0)",
+    "torch.nn.MultiheadAttention leaves NaN there, too, in rows of padding that nothing reads.",
+)
+def no_key_is_visible(context: MistakeContext) -> Iterator[Change]:
+    """Not looked for: such rows agree with any pass, and are only named where they are NaN."""
+    return iter(())
+
+
 def mask_mistakes(trace: Trace) -> dict[str, Mistake]:
     """Mistakes with a Boolean mask by their ids; empty if it hides nothing."""
     masks, sizes = wrong_masks(trace["mask"].value), {"h": len(trace["masked"].value)}

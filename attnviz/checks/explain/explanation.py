@@ -12,7 +12,7 @@ from attnviz.checks.explain.axis_orders import Explained, MakeCandidates, with_p
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
-from attnviz.checks.explain.nodes import Node, nodes_of, values_of
+from attnviz.checks.explain.nodes import FULLY_MASKED, Node, nodes_of, values_of
 from attnviz.checks.explain.search import Search
 from attnviz.checks.read.layouts import Layout, recomputed
 from attnviz.checks.read.names import layers_of, named, of_layer
@@ -180,7 +180,7 @@ def explain(
         if len(unread) == 1 and not ways[0]:
             ways, unread = _nearest(unread[0], arrays[unread[0]], candidate)
         result = _explained(ways, partial(Candidates, likely=[candidate]))
-    user_arrays_, diagnosis = result[0], _by_convention(*result)
+    user_arrays_, diagnosis = result[0], _with_rows_of_nan(_by_convention(*result))
     unread = tuple(each for each in arrays if each in (*unread, *_unused_tables(tables, diagnosis.candidate)))
     return Explanation(user_arrays_, unread, diagnosis, trace, layer, tables)
 
@@ -297,6 +297,14 @@ def _nearest(name: str, array: np.ndarray, candidate: Candidate) -> tuple[list[U
         return [{}], (name,)
     *_, nearest, user_array = min(ranked)
     return [{nearest: replace(user_array, name=name)}], ()
+
+
+def _with_rows_of_nan(diagnosis: Diagnosis) -> Diagnosis:
+    """Name the rows that see no key if they are NaN, although they agree."""
+    has_nan = any(each.agrees and each.value is not None and np.isnan(each.value).any() for each in diagnosis.stages)
+    if diagnosis.mistakes or not has_nan or diagnosis.fully_masked != FULLY_MASKED[2]:
+        return diagnosis
+    return replace(diagnosis, mistakes=(Mistake("no key is visible", "attention", {}, {}),))
 
 
 def _by_convention(arrays: UserArrays, diagnosis: Diagnosis) -> Diagnosis:

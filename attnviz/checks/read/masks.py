@@ -80,7 +80,8 @@ class MaskReading:
 
     `inferred` is what hides keys beyond the masks: "causal", "zeros" (of the attention), "window" or "window on both
     sides" (of `size` positions); or what is added to scores: "ALiBi" or "ALiBi, causal". `by_convention` is the reading
-    that follows the libraries' conventions, if this one contradicts them.
+    that follows the libraries' conventions, if this one contradicts them, or in which queries see themselves, if they
+    see only others in this one.
     """
 
     value: np.ndarray
@@ -101,13 +102,13 @@ class MaskReading:
 
     @property
     def unlikelihood(self) -> int:
-        """3 if no query sees a key, 2 if one sees none by convention, 1 against a convention, else 0."""
+        """3 if no query sees a key, 2 if one sees none by or against a convention, 1 against a convention, else 0."""
         sees = seen_in(self.value).any(axis=-1)
         if not sees.any():
             return 3
-        if self.by_convention:
-            return 1
-        return 2 * (not sees.all() and any(each.convention for each in self.chosen))
+        if not sees.all() and (self.by_convention or any(each.convention for each in self.chosen)):
+            return 2
+        return int(self.by_convention is not None)
 
     @property
     def differs_between_queries(self) -> bool:
@@ -131,12 +132,24 @@ def mask_readings(masks: Sequence[UserMask]) -> tuple[MaskReading, ...]:
     options = [each.meanings for each in masks]
     are_few = math.prod(map(len, options)) * len(masks) ** 2 * size <= _MOST_READ
     ways = [*product(*options)] if are_few else [tuple(each[at] for each in options) for at in (0, -1)]
-    usual, *others = (_combined(masks, meanings) for meanings in ways)  # the first follows all conventions
-    readings = [usual]
-    for each in others:
-        contradicts = any(mask.contradicts for mask in each.chosen)
-        readings.append(replace(each, by_convention=usual) if contradicts else each)
+    combined = {meanings: _combined(masks, meanings) for meanings in ways}
+    usual = combined[ways[0]]  # follows all conventions
+    readings = []
+    for meanings, each in combined.items():
+        sensible = combined.get(tuple(map(_sensible, masks, meanings)), each)
+        expected = usual if any(mask.contradicts for mask in each.chosen) else sensible
+        readings.append(each if expected is each else replace(each, by_convention=expected))
     return tuple(sorted(readings, key=lambda each: each.unlikelihood))
+
+
+def _sensible(mask: UserMask, meaning: Meaning | None) -> Meaning | None:
+    """The other meaning of True if by this one queries see later keys and not themselves, and by the other they do."""
+    if not mask.is_ambiguous or mask.value.ndim < 2 or mask.value.shape[-2] < 2:
+        return meaning
+    visible, apart = mask.value ^ (meaning == "hidden"), apart_of(*mask.value.shape[-2:])
+    of_others = (~visible & (apart != 0)).any()
+    is_inside_out = not (visible & (apart == 0)).any() and (visible & (apart < 0)).any() and of_others
+    return MEANINGS[meaning == "visible"] if is_inside_out else meaning
 
 
 def wrong_masks(mask: np.ndarray) -> tuple[WrongMask, ...]:
@@ -252,8 +265,8 @@ def alibi_slopes(mask: np.ndarray, n_heads: int) -> np.ndarray | None:
     """How fast the numbers of an additive mask fall for each head, if evenly; None if they do otherwise."""
     if mask.dtype == bool or mask.shape[0] != n_heads or mask.ndim != 3 or mask.shape[-1] < 2:
         return None
-    earlier = apart_of(*np.broadcast_shapes(mask.shape, (1, 1, 1))[-2:])[:, :-1] > 0
-    steps = np.diff(mask, axis=-1)
+    earlier = apart_of(*mask.shape[-2:])[:, :-1] > 0
+    steps = np.diff(np.where(seen_in(mask), mask, 0), axis=-1)
     known = seen_in(mask[..., 1:]) & seen_in(mask[..., :-1]) & (earlier | (mask.shape[-2] == 1))
     if not known.any(axis=(-2, -1)).all():
         return None

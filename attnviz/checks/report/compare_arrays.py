@@ -181,7 +181,8 @@ class Comparison:
             agree = f"{_agreeing(self.stages)} {to_rounding(self.precision)}{without}"
             if not self.not_finite:
                 return [f"{agree}."]
-            return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}, elsewhere."]
+            because = [f"{self._first_cause}."] if self.causes else []
+            return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}, elsewhere.", *because]
         before = self.stages[: self.stages.index(self.first)]
         sentences = [f"{_agreeing(before)}."] if before else []
         has_wrong_axes = bool(self.causes) and self.causes[0].id == WRONG_AXES

@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterator
 
+import numpy as np
+
 from attnviz.checks.explain.explanation import Explanation
 from attnviz.checks.explain.nodes import FULLY_MASKED
 from attnviz.checks.explain.rotations import RopeVariant
@@ -15,10 +17,11 @@ from attnviz.checks.read.layouts import (
     score_stages,
     stages_after_scores,
 )
-from attnviz.checks.read.masks import UserMask
+from attnviz.checks.read.masks import MaskReading, UserMask, alibi_slopes, apart_of, are_slopes, seen_in
 from attnviz.checks.read.names import is_by_heads, is_rotation_table, named
 from attnviz.checks.read.readings import ZERO_KEY
 from attnviz.checks.report.words import shortened, title
+from attnviz.core.operations.scores import slopes
 from attnviz.explain.wording import listed
 
 _NORM = re.compile(
@@ -40,6 +43,8 @@ def questions(explanation: Explanation) -> Iterator[str]:
         if each.contradicts:
             meaning = f"mean a {each.true_is} key, unlike in {each.contradicts}"
             yield f'Does True in your {shortened(each.name)} {meaning}? If so, say true_is="{each.true_is}".'
+    if diagnosis.first_difference is None and reading and reading.mask:
+        yield from _questions_of_mask(reading.mask, diagnosis.candidate.sizes["h"])
     if rotation and is_for_halves and not rotation.is_in_halves:
         models = "Llama, Qwen, Mistral and Gemma, and for neighbours in GPT-J and Cohere"
         yield f"Weights called {w_q} are for pairs in halves in {models}: which is yours?"
@@ -72,6 +77,31 @@ def questions(explanation: Explanation) -> Iterator[str]:
         yield "Only an output was compared, which many mistakes may change: can you give the attention, too?"
 
 
+def _questions_of_mask(mask: MaskReading, n_heads: int) -> Iterator[str]:
+    """Questions on a mask with which all agree."""
+    for each in mask.chosen:
+        visible = each.value ^ (each.true_is == "hidden")
+        shows_less = visible.mean() < 0.5 and (~visible).any(axis=-1).all()
+        if shows_less and not each.convention and _is_padding(visible):
+            meaning, other = each.true_is, "visible" if each.true_is == "hidden" else "hidden"
+            name = shortened(each.name)
+            yield f"Does True in your {name} mean a {meaning} key? If it means a {other} one, the mask is inverted."
+    seen = seen_in(mask.value)
+    is_of_padding = _is_padding(seen)
+    sees_itself = (seen & (apart_of(*seen.shape[-2:]) == 0)).any(axis=-1)
+    if mask.inferred == "zeros" and not is_of_padding and (seen.any(axis=-1) & ~sees_itself).any():
+        yield "Are the keys with a share of 0 those that should be hidden? Give the mask, as it was not compared."
+    steepness = alibi_slopes(mask.value, n_heads)
+    if steepness is not None and not mask.inferred.startswith("ALiBi") and not are_slopes(steepness, n_heads):
+        theirs, papers = (", ".join(f"{each:.3g}" for each in some[:4]) for some in (steepness, slopes(n_heads)))
+        yield f"Your bias falls by {theirs} ... a token, and ALiBi's of {n_heads} heads by {papers} ...: is it ALiBi's?"
+    has_biases = mask.value.dtype != bool and bool(mask.value[seen].any())
+    if has_biases and seen.all() and mask.value.shape[-2] > 1:
+        yield f"{_SEES_ALL} under a bias of positions. {_WRITES}"
+
+
+_SEES_ALL = "In your attention every query sees every key"
+_WRITES = "A model that writes text hides later keys: is yours one?"
 _ORIENTED = (
     (OUT_IN, f"is {OUT_IN}: read transposed", f"are {OUT_IN}: read transposed"),
     (IN_OUT, f"is {IN_OUT}: read as it stands", f"are {IN_OUT}: read as they stand"),
@@ -109,10 +139,7 @@ def how_read(explanation: Explanation) -> Iterator[str]:
             yield _INFERRED[mask.inferred].format(lacks=lacks, size=mask.size)
     hides_nothing = not (mask and mask.inferred) and "mask" not in arrays and sizes.get("t", 1) > 1
     if diagnosis.first_difference is None and rotation and hides_nothing:
-        yield (
-            "In your attention every query sees every key; no mask was in the file. A model that writes text hides "
-            "later keys: is yours one?"
-        )
+        yield f"{_SEES_ALL}; no mask was in the file. {_WRITES}"
     if reading and reading.config.scale:
         yield f"Scores are multiplied by {reading.config.scale:.6g}, your scale."
     if reading and reading.adds_to_gains:
@@ -166,3 +193,8 @@ def _rotation_clause(rotation: RopeVariant, d_k: int) -> str:
 def _pairs_phrase(rotation: RopeVariant, d_k: int) -> str:
     part = f", the first {rotation.n_rotated} of {d_k} dimensions" if rotation.n_rotated < d_k else ""
     return f"{'in halves' if rotation.is_in_halves else 'in pairs of neighbours'}{part}"
+
+
+def _is_padding(visible: np.ndarray) -> bool:
+    """Whether a mask is the same for every query."""
+    return visible.ndim < 2 or bool((visible == visible[..., :1, :]).all())
