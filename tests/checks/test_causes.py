@@ -25,6 +25,11 @@ ORDERS = {  # the blocks of columns of a fused matrix
         *(each + str(head) for head in range(HEADS) for each in "kv"),
     ],
 }
+MADE = {
+    "values": "W_K and b_K, not with W_V and b_V",
+    "keys": "W_Q and b_Q, not with W_K and b_K",
+    "queries": "W_V, not with W_Q",
+}
 CAUSES = (
     "the scores were not divided by √d_k",
     *(f"the scores were divided by {each}, not by √d_k" for each in SIZES if "twice" not in each),
@@ -40,6 +45,7 @@ CAUSES = (
     "W_Q, W_K, W_V and W_O were used transposed",
     *(f"{letter} was cut into heads without transposing" for letter in "QKV"),
     "Q, K and V were cut into heads without transposing",
+    "Q, K and V were cut into heads without transposing, and joined so, too",
     "the heads were joined without transposing",
     *(f"b_{letter} was not added" for letter in "QKVO"),
     "the scores were multiplied by √d_k, not divided",
@@ -58,6 +64,7 @@ CAUSES = (
     "the attention was multiplied by K, not by V",
     "W_Q and W_K were exchanged",
     "W_K and W_V were exchanged",
+    *(f"the {one} were made with {names}" for one, names in MADE.items()),
     *(f"b_{letter} was added twice" for letter in "QKVO"),
     *(f"{letter} was cut into heads that take turns, one dimension each" for letter in "QKV"),
     "Q, K and V were cut into heads that take turns, one dimension each",
@@ -130,8 +137,13 @@ def pass_with(mistake):
         return own[name].T if "transposed" in mistake else 2 * own[name] if "twice" in mistake else 0
 
     made = {}
+    of_another = re.search(r"the (.).+ were made with W_(.)( and b)?", mistake)
     for each in "qkv":
-        row = own["x"] @ used(f"w_{each}") + used(f"b_{each}")
+        w = b = each
+        if of_another and each == of_another[1]:
+            w = of_another[2].lower()
+            b = w if of_another[3] else each
+        row = own["x"] @ used(f"w_{w}") + used(f"b_{b}")
         cut = "into heads" in mistake and each.upper() in about
         made[each] = row.reshape(HEADS, N, D_K) if cut else row.reshape(N, HEADS, D_K).transpose(1, 0, 2)
         if cut and "take turns" in mistake:
@@ -178,7 +190,7 @@ def pass_with(mistake):
     concat = heads.transpose(1, 0, 2).reshape(N, -1)
     if "joined so that they take turns" in mistake:
         concat = heads.transpose(1, 2, 0).reshape(N, -1)
-    if "joined without transposing" in mistake:
+    if "joined without transposing" in mistake or "joined so, too" in mistake:
         concat = heads.reshape(N, -1)
     output = concat if "W_O was left out" in mistake else concat @ used("w_o") + used("b_o")
     output = output + own["x"] if mistake.startswith("x was added") else output

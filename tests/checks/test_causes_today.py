@@ -15,6 +15,12 @@ WIDTH = HEADS * D
 BASE, CAP, EPSILON = 100.0, 5.0, 1e-2
 SEEN = np.tri(N, dtype=bool)
 BOTH = "queries and keys were"
+NORMED = {
+    (BOTH, "all heads together"): (0, -1),
+    ("queries were", "all heads together"): (0, -1),
+    (BOTH, "the heads"): 0,
+    ("keys were", "the tokens"): -2,
+}
 CAUSES = (
     *(f"{who} not rotated by their positions" for who in ("queries were", "keys were")),
     "the rotation turned other pairs of dimensions: neighbours in the place of halves, or the reverse",
@@ -30,6 +36,7 @@ CAUSES = (
     "queries and keys were rotated before they were cut into heads",
     *(f"{who} not normed" for who in ("queries were", "keys were", BOTH)),
     "queries and keys were normed after they were rotated, not before",
+    *(f"{who} normed over {across}, not each head's alone" for who, across in NORMED),
     "the scores were not capped (softcap)",
     "the sinks were left out of the softmax",
     *(f"{who} tiled, where each group belongs to heads in a row" for who in ("K was", "V was", "K and V were")),
@@ -83,7 +90,9 @@ def pass_with(mistake):
         row = np.einsum("td,hde->hte", own["x"], own[f"w_{letter}"])
 
         def normed(row, letter=letter, is_meant=is_meant):
-            norm = row / np.sqrt((row**2).mean(-1, keepdims=True) + EPSILON) * own[f"g_{letter}_norm"]
+            across = [axes for words, axes in NORMED.items() if is_meant and " normed over ".join(words) in mistake]
+            axes = across[0] if across else -1
+            norm = row / np.sqrt((row**2).mean(axes, keepdims=True) + EPSILON) * own[f"g_{letter}_norm"]
             return row if "not normed" in mistake and is_meant else norm
 
         row = row if "normed after" in mistake else normed(row)

@@ -5,7 +5,19 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.checks.causes.cause import JOINED, ROWS, Causes, Change, MistakeContext, change, each_and_all, rows
+from attnviz.checks.causes.cause import (
+    JOINED,
+    ROWS,
+    Causes,
+    Change,
+    MistakeContext,
+    alone_and_together,
+    change,
+    each_and_all,
+    joined,
+    rows,
+    split,
+)
 from attnviz.checks.explain.nodes import Change as ChangeArray
 from attnviz.checks.explain.nodes import Node, evaluated
 from attnviz.checks.read.rounding import Precision, Rounded, applied
@@ -34,6 +46,41 @@ def _norms(context: MistakeContext, *stages: str) -> dict[str, RMSNorm | LayerNo
 def norm_left_out(context: MistakeContext) -> Iterator[Change]:
     for stage in _norms(context, *_PLACES):
         yield change({stage: context.left_out(stage)}, place=_PLACES[stage])
+
+
+_ACROSS = {  # the axis that a wrong norm is along: words, code, and an array with that axis last and back
+    "all heads together": ("(1, -1)", lambda x: joined(x)[None], lambda x, n: split(x[0], n)),
+    "the heads": ("1", lambda x: np.moveaxis(x, 0, -1), lambda x, n: np.moveaxis(x, -1, 0)),
+    "the tokens": ("-2", np.matrix_transpose, lambda x, n: np.matrix_transpose(x)),
+}
+
+
+@CAUSES.add(
+    "{rows} were normed over {across}, not each head's alone",
+    "{letter} = {letter} * torch.rsqrt({letter}.pow(2).mean(dim={dim}, keepdim=True) + eps)",
+    "{letter} = {letter} * torch.rsqrt({letter}.pow(2).mean(dim=-1, keepdim=True) + eps)",
+)
+def norm_along_the_wrong_axis(context: MistakeContext) -> Iterator[Change]:
+    """The norm of queries and keys, whose gain stays that of a head's dimensions."""
+
+    def normed(across: str, stage: str) -> Node:
+        _, turned, back = _ACROSS[across]
+        norm = _norms(context, stage)[stage]
+
+        def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
+            x, *gains = values
+            rows = applied(norm, [x.map(turned)], precision).map(lambda each: back(each, len(x.value)))
+            for gain in gains:
+                value, moved = rows.value * gain.value, np.abs(rows.error * gain.value)
+                moved += np.abs(rows.value) * gain.error + precision.unit * np.abs(value)
+                rows = Rounded(value, moved)
+            return rows
+
+        return Node(context.nodes[stage].inputs, make)
+
+    stages = [*_norms(context, "q_normed", "k_normed")]
+    for across, (dim, *_) in _ACROSS.items() if context.sizes["h"] > 1 else ():
+        yield from alone_and_together(stages, partial(normed, across), across=across, dim=dim)
 
 
 @CAUSES.add("the norm was a {other}", "norm = nn.{other}(d_model)", "norm = the model's own")

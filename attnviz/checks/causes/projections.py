@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.checks.causes.cause import (
     JOINED,
+    ROWS,
     WRONG_AXES,
     Cause,
     Causes,
@@ -66,9 +67,30 @@ def matrices_swapped(context: MistakeContext) -> Iterator[Change]:
     nodes, made = context.nodes, context.matrices("q", "k", "v")
     for one, other in (("q", "k"), ("k", "v"), ("q", "v")):
         of_one_input = {one, other} <= {*made} and nodes[one].inputs[0] == nodes[other].inputs[0]
-        if of_one_input and context.trace[one].shape == context.trace[other].shape:
+        if of_one_input and _are_alike(context, one, other):
             names = listed([SYMBOLS[made[one]], SYMBOLS[made[other]]])
             yield change({one: nodes[other], other: nodes[one]}, names=names, letter=one, other=other)
+
+
+def _are_alike(context: MistakeContext, one: str, other: str) -> bool:
+    return context.trace[one].shape == context.trace[other].shape
+
+
+@CAUSES.add(
+    "the {rows} were made with {wrong}, not with {right}",
+    "{letter} = x @ w_{other}.T",
+    "{letter} = x @ w_{letter}.T",
+)
+def matrix_of_another_projection(context: MistakeContext) -> Iterator[Change]:
+    """Values made with W_K, for one; with its bias, or their own."""
+    nodes, made = context.nodes, context.matrices("q", "k", "v")
+    for one, other in permutations(made, 2):
+        mine, (x, *theirs) = nodes[one], nodes[other].inputs
+        if mine.inputs[0] == x and len(mine.inputs) == 1 + len(theirs) and _are_alike(context, one, other):
+            for n in range(len(theirs), 0, -1):
+                wrong, right = (listed([SYMBOLS[each] for each in names[:n]]) for names in (theirs, mine.inputs[1:]))
+                node = Node((x, *theirs[:n], *mine.inputs[1 + n :]), mine.make)
+                yield change({one: node}, rows=ROWS[one], wrong=wrong, right=right, letter=one, other=other)
 
 
 def _has_square_heads(context: MistakeContext, stage: str) -> bool:
@@ -239,9 +261,14 @@ def _splits(context: MistakeContext, wrong: ChangeArray) -> Iterator[Change]:
     )
 
 
-@CAUSES.add("{names} cut into heads without transposing", "{letter} = {letter}.view(n, n_heads, t, d_k)", _SPLIT)
+@CAUSES.add("{names} cut into heads without transposing{too}", "{letter} = {letter}.view(n, n_heads, t, d_k)", _SPLIT)
 def heads_split_without_transposing(context: MistakeContext) -> Iterator[Change]:
-    return _splits(context, lambda heads: joined(heads).reshape(heads.shape))
+    """Who cuts heads so often joins them so, too."""
+    splits = [*_splits(context, lambda heads: joined(heads).reshape(heads.shape))]
+    yield from (change(nodes, **slots, too="") for nodes, slots in splits)
+    for nodes, slots in splits[-1:]:
+        for join, _ in heads_joined_without_transposing(context):
+            yield change({**nodes, **join}, **slots, too=", and joined so, too")
 
 
 @CAUSES.add(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from attnviz.checks.causes import CAUSES
+import numpy as np
+
+from attnviz.checks.causes import CAUSES, code
 from attnviz.checks.causes.cause import Mistake, MistakeContext
 from attnviz.checks.explain.comparison import Agreement, Comparer, PassComparison, compared_stages, targets
 from attnviz.checks.explain.diagnosis import Diagnosis, Mistakes
@@ -15,6 +17,7 @@ from attnviz.checks.read.layouts import score_stages
 from attnviz.checks.read.rounding import Precision
 
 _MAX_MISTAKES = 3  # how many cumulative mistakes are searched
+_ROUNDINGS = 16.0  # equal passes differ by fewer rounding errors
 _MUCH_WORSE = 4.0  # mistakes that leave more than 4 times the least difference rank last
 MistakenPass = tuple[Mistakes, Nodes]
 
@@ -100,7 +103,27 @@ def _likeliest(
             likeliest = [*(likeliest if mistaken.rank == best else ()), (mistakes, mistaken)]
             best = mistaken.rank
     least = min((each.stages[n_agreeing].off for _, each in likeliest), default=0.0)
-    return sorted(likeliest, key=lambda each: each[1].stages[n_agreeing].off > _MUCH_WORSE * least)
+    return _distinct(sorted(likeliest, key=lambda each: each[1].stages[n_agreeing].off > _MUCH_WORSE * least))
+
+
+def _distinct(likeliest: list[tuple[Mistakes, PassComparison]]) -> list[tuple[Mistakes, PassComparison]]:
+    """One of each that say the same: one wrong line of code that makes the same numbers, perhaps with another one."""
+    distinct: list[tuple[Mistakes, PassComparison]] = []
+    for mistakes, mistaken in likeliest:
+        lines = {code(each) for each in mistakes}
+        if not any({code(each) for each in said} <= lines and _are_equal(mistaken, other) for said, other in distinct):
+            distinct.append((mistakes, mistaken))
+    return distinct
+
+
+def _are_equal(one: PassComparison, other: PassComparison) -> bool:
+    """Whether two passes have the same numbers in each compared stage, up to rounding."""
+    return all(
+        a.expected is not None
+        and b.expected is not None
+        and np.allclose(a.expected, b.expected, rtol=0, atol=_ROUNDINGS * a.rounding, equal_nan=True)
+        for a, b in zip(one.stages, other.stages, strict=True)
+    )
 
 
 # --- Mistakes to try
@@ -120,8 +143,11 @@ def _passes_to_try(context: MistakeContext, wanted: set[str], known: set[str]) -
     nodes, mistakes = context.nodes, list(CAUSES.mistakes(context))
     unexplained = needed(nodes, wanted, known)
     likely = [each for each in mistakes if not unexplained.isdisjoint(each.nodes)]
-    known_only = (each for each in mistakes if known.issuperset(each.nodes))
-    misread = [each for each in known_only if each.id == _BEFORE_USE or _PROJECTED.issuperset(each.nodes)]
+    misread = [each for each in mistakes if known.issuperset(each.nodes) and each.id == _BEFORE_USE]
+    projected = known & _PROJECTED
+    misread += [
+        each for each in mistakes if each.nodes.keys() - {"concat"} <= projected and projected & each.nodes.keys()
+    ]
     return (
         [((each,), {**nodes, **each.nodes}) for each in likely],
         [((each,), _misread(nodes, each.nodes)) for each in misread],

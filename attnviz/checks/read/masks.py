@@ -232,8 +232,9 @@ def inferred_masks(
     causal = np.tri(n_queries, n_keys, shift, dtype=bool)
     more = before.with_mask(causal, "causal")
     sees = seen_in(more.value).any(axis=-1, keepdims=True)
-    # such zeros are no mask that anybody means, but mistakes with a causal one
+    # such zeros are no mask that anybody means, but mistakes with a causal one, or along the batch
     near = [np.tri(n_queries, n_keys, each, dtype=bool) for each in (shift - 1, shift + 1, 0) if each != shift]
+    near.append(np.eye(n_queries, n_keys, dtype=bool))
     is_near = reading is None and zeros is not None and any((zeros == ~each).all() for each in near)
     if zeros is None or is_near or (zeros | causal | ~sees).all():
         yield more

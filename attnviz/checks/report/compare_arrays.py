@@ -37,6 +37,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted, listed
 
 ARRAYS_TO_SEND = "the arrays, or their names and shapes,"
+_MAX_SAID = 4  # alternatives in the verdict
 AS_COMPUTED = "as your code computed it"  # the source of a mistaken stage's numbers
 
 
@@ -53,7 +54,8 @@ class Comparison:
     causes : tuple of Mistake
         Cumulative mistakes, each of which makes more of the arrays agree.
     alternatives : tuple of tuple of Mistake
-        Other mistakes, or pairs, that these arrays don't tell from the first cause.
+        Other mistakes, or pairs, that these arrays don't tell from the first cause, the likeliest first. The verdict
+        says four of them.
     explained : bool
         Whether all arrays agree, with the causes if there are any.
     read : tuple of str
@@ -195,8 +197,9 @@ class Comparison:
         so = "read so" if has_wrong_axes else "computed so"
         sentences.append(f"{self._first_cause}." if more else f"{self._first_cause}: {so}, {agree}")
         if self.alternatives:
-            others = (" and ".join(map(cause, each)) for each in self.alternatives)
-            sentences.append(f"These numbers would be the same if {' or if '.join(others)}.")
+            others = [" and ".join(map(cause, each)) for each in self.alternatives]
+            more_ways = f" (and in {len(others) - _MAX_SAID} more ways)" if len(others) > _MAX_SAID else ""
+            sentences.append(f"These numbers would be the same if {' or if '.join(others[:_MAX_SAID])}{more_ways}.")
         sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
         if more:
             so = "Read so" if all(each.id == WRONG_AXES for each in self.causes) else "Computed with these mistakes"
