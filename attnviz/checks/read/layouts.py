@@ -326,7 +326,7 @@ def fused_layouts(
         ways.append((each, n_sharing, n_out * n_sharing // (n_sharing + 2)))
     for each, n_sharing, n_queries in ways:
         for h in (n_heads,) if n_heads else range(1, MAX_HEADS + 1):
-            if not n_queries % h and not h % n_sharing:
+            if h > n_sharing and not n_queries % h and not h % n_sharing:  # one group is as if it were in blocks
                 yield FusedLayout(each, n_sharing, h // n_sharing)
 
 

@@ -61,6 +61,11 @@ def questions(explanation: Explanation) -> Iterator[str]:
             f"Your {w_q} was read as all queries, then all keys, then all values. In GPT-NeoX, BLOOM and "
             "Falcon, which call it so, each head has its own beside each other: is yours of one of these?"
         )
+    if is_by_group and not is_by_heads(arrays["w_q"].name):
+        yield (
+            f"Your {w_q} was read as each head's own queries, keys and values beside each other. In GPT-2, Phi-3, timm "
+            "and most others all queries come first: does your code cut it by heads on purpose?"
+        )
     first = diagnosis.first_difference
     if first is None or first.shapes or diagnosis.explains_all or explanation.reference:
         return
