@@ -2,6 +2,7 @@
 
 from attnviz.checks.causes import biases, block, masks, projections, rope, scores
 from attnviz.checks.causes.cause import Causes, Mistake
+from attnviz.checks.causes.libraries import Lines
 
 CAUSES = Causes()
 for part in (masks, rope, scores, projections, block, biases):
@@ -13,6 +14,6 @@ def cause(mistake: Mistake) -> str:
     return CAUSES[mistake.id].clause.format(**mistake.slots)
 
 
-def code(mistake: Mistake, true_hides: bool = False) -> tuple[str, str]:
-    """A wrong and a right line of code, for masks whose True is visible, or hides."""
-    return CAUSES[mistake.id].code(mistake.slots, true_hides)
+def code(mistake: Mistake, true_hides: bool = False, lines: Lines | None = None) -> tuple[str, str]:
+    """A wrong and a right line of code, a library's if it has `lines`, for masks whose True is visible, or hides."""
+    return CAUSES[mistake.id].code(mistake.slots, true_hides, (lines or {}).get(mistake.id))

@@ -112,9 +112,10 @@ class Cause:
     right: str
     on_purpose: str = ""  # who means to do so
 
-    def code(self, slots: Slots, true_hides: bool = False) -> tuple[str, str]:
+    def code(self, slots: Slots, true_hides: bool = False, lines: tuple[str, str] | None = None) -> tuple[str, str]:
+        """The wrong and the right line, or those of a library, which have the same slots."""
         filled = {name: _as_code(text) for name, text in slots.items()}
-        wrong, right = self.wrong.format(**filled), self.right.format(**filled)
+        wrong, right = (each.format(**filled) for each in lines or (self.wrong, self.right))
         return (_for_hiding_mask(wrong), _for_hiding_mask(right)) if true_hides else (wrong, right)
 
 

@@ -41,7 +41,7 @@ def softmax_along_the_wrong_axis(context: MistakeContext) -> Iterator[Change]:
 
     trace = context.trace
     hidden = np.isneginf(trace["masked"].value) if "masked" in trace else np.zeros((1, 1, 1), dtype=bool)
-    for axis, name, dim in ((-2, "queries", "-2"), (-3, "heads", "1")):
+    for axis, name, dim in ((-2, "queries", "-2"), (-3, "heads", "-3")):
         for filling in (0.0, np.nan, 1 / hidden.shape[axis]) if hidden.all(axis=axis).any() else (0.0,):
             yield change({"attention": Node(("masked",), partial(make, axis, filling))}, axis=name, dim=dim)
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from attnviz.checks.causes import CAUSES, cause, code
 from attnviz.checks.causes.cause import WRONG_AXES, Mistake
+from attnviz.checks.causes.libraries import Lines, lines_of
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.explanation import Explanation, explain
 from attnviz.checks.read.files import as_array
-from attnviz.checks.read.layouts import Orientation, layouts_of, score_stages
+from attnviz.checks.read.layouts import IN_OUT, PROJECTIONS, Orientation, layouts_of, score_stages
 from attnviz.checks.read.names import (
     KEY_WORDS,
     Meaning,
@@ -112,6 +113,7 @@ class Comparison:
     true_hides: bool
     unless: str = ""
     not_finite: tuple[str, ...] = ()
+    _lines: Lines = field(default_factory=dict)
 
     @guarded("word this comparison", ARRAYS_TO_SEND)
     def __str__(self) -> str:
@@ -153,8 +155,8 @@ class Comparison:
 
     @property
     def code(self) -> tuple[str, ...]:
-        """A wrong and a right line of PyTorch code for each cause."""
-        lines = (code(each, self.true_hides) for each in self.causes)
+        """A wrong and a right line for each cause: of the library that the arrays' names are of, or PyTorch's."""
+        lines = (code(each, self.true_hides, self._lines) for each in self.causes)
         return tuple(line for wrong, right in lines if wrong for line in (f"Wrong: {wrong}", f"Right: {right}"))
 
     @property
@@ -284,6 +286,7 @@ def compare(
         if each.contradicts
     ]
     masks = [shortened(each.name) for each in against]
+    layouts = explanation.layouts
     unless = f"True in your {listed(masks)} means a {against[0].true_is} key" if against else ""
     if trace is None and shown is not None:
         shown = with_words(shown, *words_of(shown, texts, numbers))
@@ -309,6 +312,7 @@ def compare(
         true_hides=bool(reading and reading.mask and reading.mask.true_hides),
         unless=unless,
         not_finite=tuple(_infinities(numbers)),
+        _lines=lines_of(arrays, {layouts[w].family for w in PROJECTIONS if w in layouts} == {IN_OUT}),
     )
 
 
