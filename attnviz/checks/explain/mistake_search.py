@@ -150,7 +150,7 @@ def _passes_to_try(context: MistakeContext, wanted: set[str], known: set[str]) -
     ]
     return (
         [((each,), {**nodes, **each.nodes}) for each in likely],
-        [((each,), _misread(nodes, each.nodes)) for each in misread],
+        [((each,), _misread(nodes, each.nodes, known)) for each in misread],
         (
             ((one, other), {**nodes, **one.nodes, **other.nodes})
             for one, other in _pairs(likely)
@@ -169,13 +169,13 @@ def _pairs(likely: list[Mistake]) -> Iterator[tuple[Mistake, Mistake]]:
     yield from ((one, other) for one in scored if one.stage == "attention" for other in after)
 
 
-def _misread(nodes: Nodes, changed: Nodes) -> dict[str, Node]:
-    """Nodes in which later stages read the changed stages, which themselves stay unchanged."""
-    as_read = {name: f"{name} as it is read" for name in changed}
+def _misread(nodes: Nodes, changed: Nodes, known: set[str]) -> dict[str, Node]:
+    """Nodes in which later stages read the changed ones of the known stages, which themselves stay unchanged."""
+    as_read = {name: f"{name} as it is read" for name in changed if name in known}
     made: dict[str, Node] = {}
-    for name, node in nodes.items():
+    for name, node in {**nodes, **{name: node for name, node in changed.items() if name not in known}}.items():
         reads = not as_read.keys().isdisjoint(node.inputs)
         made[name] = Node(tuple(as_read.get(each, each) for each in node.inputs), node.make) if reads else node
-        if name in changed:
+        if name in as_read:
             made[as_read[name]] = changed[name]
     return made

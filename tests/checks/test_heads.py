@@ -1,0 +1,90 @@
+"""Mistakes with heads and projections, in each number format and with few stages; each is said once."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import test_causes
+from implementations import softmax
+from test_causes import BATCH, HEADS, SEEN, N, named
+
+from attnviz import compare
+from attnviz.checks.causes import cause, code
+
+STAGES = {
+    "all": ("q", "k", "v", "attention", "heads", "concat", "output"),
+    "attention, output": ("attention", "output"),
+    "output": ("output",),
+}
+MISTAKES = (
+    "Q, K and V were cut into heads without transposing",
+    "Q, K and V were cut into heads without transposing, and joined so, too",
+    "the heads were joined without transposing",
+    "the values were made with W_K and b_K, not with W_V and b_V",
+    "the queries were made with W_V, not with W_Q",
+    "W_Q and W_K were exchanged",
+    "W_Q was used transposed",
+    "W_O was used transposed",
+    "the scores were divided by √d_model, not by √d_k",
+    "the scores were divided by √heads, not by √d_k",
+    "the scores were divided by d_k, not by √d_k",
+    "the softmax was taken along the heads, not along the keys",
+    "the softmax was taken along the queries, not along the keys",
+    f"{BATCH}, so that each token attended only to itself",
+)
+
+
+@pytest.fixture
+def in_format(monkeypatch, request):
+    """A planted pass whose inputs and parameters are of a number format."""
+    given, dtype = test_causes.given, request.param
+    rounded = {name: each.astype(dtype) for name, each in given().items()}
+    monkeypatch.setattr(test_causes, "given", lambda: {name: each.astype(float) for name, each in rounded.items()})
+    return rounded, dtype
+
+
+@pytest.mark.parametrize("in_format", [np.float16, np.float32, np.float64], indirect=True)
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_is_named_in_each_format_and_from_few_stages(in_format, mistake):
+    own, dtype = in_format
+    made = test_causes.pass_with(mistake)
+    for names in STAGES.values():
+        arrays = own | {name: made[name].astype(dtype) for name in names} | {"mask": SEEN}
+        found = compare(None, arrays, n_heads=HEADS, orientation="(in, out)", true_is="visible")
+        assert mistake in named(found), str(found)
+        assert found.explained
+        alternatives = [*map(code, (*found.causes, *(each for (each,) in found.alternatives)))]
+        assert len({*alternatives}) == len(alternatives), "each wrong line is said once"
+
+
+@pytest.mark.parametrize("more", [(), ("attention",), ("attention", "concat"), ("concat",)])
+def test_heads_cut_by_view_are_named_as_recorded(more):
+    """Hooks record queries, keys and values before they are cut into heads."""
+    made = test_causes.pass_with("Q, K and V were cut into heads without transposing, and joined so, too")
+    own, right = test_causes.given(), test_causes.pass_with("")
+    arrays = {f"{name[2]}_proj.{'bias' if name[0] == 'b' else 'weight'}": own[name].T for name in own if name != "x"}
+    arrays |= {"x": own["x"], "mask": SEEN, **{each: right[each] for each in "qkv"}}
+    found = compare(None, arrays | {each: made[each] for each in (*more, "output")}, n_heads=HEADS, true_is="visible")
+    assert [each.id for each in found.causes] == ["heads split without transposing"], str(found)
+    assert found.explained
+    assert "and joined so, too" in str(found)
+
+
+def test_attention_of_each_token_to_itself_is_no_mask():
+    made = test_causes.pass_with("")
+    own = {"q": made["q"], "k": made["k"], "v": made["v"], "attention": np.array([np.eye(N)] * HEADS)}
+    assert named(compare(None, own)) == [f"{BATCH}, so that each token attended only to itself"]
+    hidden = ~np.eye(N, k=-1, dtype=bool) | (np.arange(N)[:, None] == 0)
+    weights = softmax(np.where(hidden, made["scaled"], -np.inf))
+    assert compare(None, own | {"attention": weights}).first is None, "another key that is hidden"
+
+
+def test_one_wrong_line_is_said_once_and_at_most_four_alternatives_are():
+    made = test_causes.pass_with("the keys were made with W_Q and b_Q, not with W_K and b_K")
+    arrays = test_causes.given() | {"attention": made["attention"], "mask": SEEN}
+    found = compare(None, arrays, n_heads=HEADS, orientation="(in, out)", true_is="visible")
+    assert [cause(each) for each in found.causes] == ["the keys were made with W_Q and b_Q, not with W_K and b_K"]
+    assert found.alternatives == (), "b_K changes nothing of the attention"
+    (sentence,) = (each for each in replace(found, alternatives=(found.causes,) * 6).verdict if "same if" in each)
+    assert sentence.count("the keys were made") == 4
+    assert sentence.endswith("(and in 2 more ways).")
