@@ -14,11 +14,12 @@ from msgspec import Meta, Struct, structs
 from attnviz.checks.read.files import read_file
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, recomputed, stages
 from attnviz.checks.read.names import layers_of, with_words, words_in, words_of
+from attnviz.checks.read.rounding import bounded_stages
 from attnviz.checks.report.compare_arrays import AS_COMPUTED, Comparison, compare
 from attnviz.contract.base import received
 from attnviz.core.attention import attend, trace_of
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.limits import MAX_TOKENS
+from attnviz.core.limits import MAX_STAGE_NUMBERS, MAX_TOKENS
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import Pairs, Rotation
 from attnviz.core.order import ALL_ACTIVATIONS, NORMS, LayerConfig
@@ -262,8 +263,13 @@ class UploadComparison:
 def compared(request: UploadRequest, content: bytes, shown: Trace | None) -> UploadComparison:
     """Compare the arrays of a file with its own pass, or with the one that the walkthrough shows.
 
-    OwnArraysError if the file can't be read, or not as parts of a pass.
+    OwnArraysError if the file can't be read, or not as parts of a pass, or if that is too large.
     """
+    with bounded_stages(MAX_STAGE_NUMBERS):
+        return _compared(request, content, shown)
+
+
+def _compared(request: UploadRequest, content: bytes, shown: Trace | None) -> UploadComparison:
     if request.example:
         request = structs.replace(request, filename="example.npz", true_is="visible")
     file = read_file(request.filename, content, request.stage or None)

@@ -33,4 +33,4 @@ MAX_TALK_MINUTES = 120
 MAX_TEXT_CHARACTERS = 3_000
 """For each text of a moment, including notes."""
 MAX_STAGE_NUMBERS = 2**19
-"""For any stage of a pass that is recomputed from a user's arrays."""
+"""For any stage of a pass that a server recomputes from an uploaded file; the library has no limit."""

@@ -135,3 +135,8 @@ def test_matrices_and_the_worst_cell_are_labelled_with_the_files_words():
         assert f"Row 4{row}, column 2{column} is the furthest off (in head 1): " in said
         sides = re.findall(r'"rows": \{"title": "", "labels": \["(.*?)"', json.dumps(written, ensure_ascii=False))
         assert sides == [first, first]  # theirs and ours
+
+
+def test_a_server_refuses_files_of_passes_that_the_library_compares():
+    with pytest.raises(OwnArraysError, match="at most 524,288 numbers"):
+        of_file({"x": np.ones((2000, 3)), "attention": np.eye(2000, dtype=bool)})

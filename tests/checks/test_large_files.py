@@ -1,4 +1,7 @@
-"""Large files: memory and work of a comparison are bounded, and the report names what was left out."""
+"""Large files: memory and work of a comparison are bounded, and the report names what was left out.
+
+On a server stages are bounded too, as here; the library compares larger ones.
+"""
 
 import io
 import subprocess
@@ -13,9 +16,9 @@ from implementations import softmax
 from attnviz import compare
 from attnviz.checks.explain import candidates, explanation
 from attnviz.checks.read.files import read_file
-from attnviz.checks.read.rounding import OutOfWorkError, spend, work_limit
+from attnviz.checks.read.rounding import OutOfWorkError, bounded_stages, spend, work_limit
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.limits import MAX_FILE_BYTES
+from attnviz.core.limits import MAX_FILE_BYTES, MAX_STAGE_NUMBERS
 
 MAX_MB = 250
 
@@ -87,7 +90,7 @@ REFUSED = {
 def allocated(arrays):
     """The peak memory of a comparison in MB."""
     tracemalloc.start()
-    with suppress(OwnArraysError):
+    with suppress(OwnArraysError), bounded_stages(MAX_STAGE_NUMBERS):
         compare(None, arrays)
     mb = tracemalloc.get_traced_memory()[1] / 2**20
     tracemalloc.stop()
@@ -112,7 +115,8 @@ def resident():
     arrays = large()
     compare(None, {"x": np.ones((2, 2)), "attention": np.eye(2)})
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    compare(None, arrays)
+    with bounded_stages(MAX_STAGE_NUMBERS):
+        compare(None, arrays)
     kilobytes = 1024 if sys.platform == "darwin" else 1  # macOS counts bytes
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / kilobytes / 1024
 
@@ -147,14 +151,16 @@ def test_a_mistake_in_a_large_file_is_found(n_heads):
 
 
 def test_work_is_limited_and_the_report_says_so(monkeypatch):
-    found = compare(None, large())
+    with bounded_stages(MAX_STAGE_NUMBERS):
+        found = compare(None, large())
     assert found.first.stage == "attention"
     assert not found.explained
     assert "Not tried: " in str(found)
     for n in (10_000, 3_000_000):
         monkeypatch.setattr(explanation, "_MOST_SEARCHED", n)
         monkeypatch.setattr(candidates, "_LARGE", 0)
-        found = compare(None, large(n=16, width=32, n_heads=4, d=8))
+        with bounded_stages(MAX_STAGE_NUMBERS):
+            found = compare(None, large(n=16, width=32, n_heads=4, d=8))
         assert found.first.stage == "attention"
         assert "as the arrays are so large" in str(found)
     with pytest.raises(OutOfWorkError), work_limit(5):
@@ -174,3 +180,37 @@ def test_a_large_correct_file_agrees_whatever_its_heads(is_causal):
     arrays = {"x": x, **{f"{each}_proj.weight": w[each].T for each in "qkvo"}, "output": output}
     found = compare(None, {name: each.astype(np.float32) for name, each in arrays.items()})
     assert found.first is None, str(found)
+
+
+def causal_layer(n=512, n_heads=12, d=64, scale=True, is_masked=True, is_joined=True):
+    """A layer of a BERT's size in PyTorch's layout, with what is easily done wrongly."""
+    random = np.random.default_rng(0)
+    width = n_heads * d
+    x = random.normal(size=(n, width)).astype(np.float32)
+    w = {each: (random.normal(size=(width, width)) / width**0.5).astype(np.float32) for each in "qkvo"}
+    q, k, v = ((x @ w[each].T).reshape(n, n_heads, d).swapaxes(0, 1) for each in "qkv")
+    mask = np.tri(n, dtype=bool)
+    scores = q @ k.swapaxes(1, 2) / np.float32(d**0.5 if scale else 1)
+    attention = softmax(np.where(mask | (not is_masked), scores, -np.inf)).astype(np.float32)
+    heads = attention @ v
+    output = (heads.swapaxes(0, 1) if is_joined else heads).reshape(n, width) @ w["o"].T
+    parameters = {f"{each}_proj.weight": w[each] for each in "qkvo"}
+    return {"x": x, **parameters, "mask": mask, "q": q, "k": k, "v": v, "attention": attention, "output": output}
+
+
+LARGE_MISTAKES = {
+    "": {},
+    "unscaled": {"scale": False},
+    "mask not applied": {"is_masked": False},
+    "heads joined without transposing": {"is_joined": False},
+}
+
+
+@pytest.mark.parametrize("mistake", LARGE_MISTAKES)
+def test_the_library_compares_what_a_server_refuses(mistake):
+    arrays = causal_layer(n=256, n_heads=12, d=16, **LARGE_MISTAKES[mistake])
+    found = compare(None, arrays)
+    assert [each.id for each in found.causes] == [mistake] * bool(mistake)
+    assert found.explained
+    with bounded_stages(MAX_STAGE_NUMBERS), pytest.raises(OwnArraysError, match="at most 524,288 numbers"):
+        compare(None, arrays)

@@ -11,16 +11,20 @@ import numpy as np
 
 from attnviz.checks.explain.candidates import Candidate
 from attnviz.checks.explain.nodes import FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
+from attnviz.checks.explain.rows import Rows, has_queries
 from attnviz.checks.read.layouts import GAINS, Layout, score_stages, stages
 from attnviz.checks.read.masks import HIDES, as_added
 from attnviz.checks.read.readings import UserArray, UserArrays
 from attnviz.checks.read.rounding import Precision, Rounded, half_step, spend
+from attnviz.core.parameters import ALL_AXES
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace
 
 _NEARER = 0.5  # the part of a difference that an explaining mistake leaves, at most
 _TINY = 16.0  # differences of fewer roundings may be of numbers that are right
 _SPREAD_RANGE = 8.0  # differences within 1/8 of the largest count for `spread`
+_BEFORE_SCORES = {"x", "context", *(f"{letter}{kind}" for letter in "qkv" for kind in ("", "_normed", "_rotated"))}
+_BEFORE_SCORES |= set(ALL_AXES)
 AS_HIDDEN = HIDES / 2  # scores below stand for −∞: a score plus what hides a key
 
 
@@ -132,13 +136,19 @@ def magnitude(off: float) -> float:
 
 
 def _agreement(
-    array: UserArray, stage: str, ours: Mapping[str, Rounded], candidate: Candidate, precision: Precision
+    array: UserArray,
+    stage: str,
+    ours: Mapping[str, Rounded],
+    candidate: Candidate,
+    precision: Precision,
+    rows: Rows | None = None,
 ) -> Agreement:
+    """An array compared with a stage, of which `ours` has these rows alone, if any are given."""
     ways = []
     for form in forms_of(array, stage, candidate):
         if form.target in ours:
             expected = form.align(ours[form.target], candidate)
-            for read in form.reads:
+            for read in map(rows.cut, form.reads) if rows and has_queries(form.target) else form.reads:
                 if read.shape == expected.value.shape or stage == "mask":
                     compared, ratio = _compared(array, form, read, expected, precision)
                     ways.append((not compared.agrees, form.target != stage, ratio, compared))
@@ -225,6 +235,7 @@ class Comparer:
     precision: Precision
     _of_traces: dict[Trace, dict[str, Node]] = field(default_factory=dict, repr=False)
     _shared: dict[Hashable, Node] = field(default_factory=dict, repr=False)
+    _known: dict[Node, Rounded] = field(default_factory=dict, init=False, repr=False)  # of large passes, before scores
 
     @cached_property
     def rough(self) -> Comparer:
@@ -237,9 +248,7 @@ class Comparer:
         return candidate.rotation.nodes(nodes) if candidate.rotation else nodes
 
     def unrotated_nodes(self, candidate: Candidate) -> dict[str, Node]:
-        """The nodes of a candidate's pass without its rotation; passes share common nodes, unless they are large."""
-        if candidate.is_large:
-            return nodes_of(candidate.trace, self.read)
+        """The nodes of a candidate's pass without its rotation; passes share common nodes."""
         if candidate.trace not in self._of_traces:
             nodes: dict[str, Node] = {}
             read: Mapping = candidate.reading.arrays if candidate.reading else {}
@@ -247,6 +256,8 @@ class Comparer:
                 inputs = tuple(id(nodes[each]) for each in node.inputs)
                 source = node.operation or id(read.get(name, candidate.trace))
                 nodes[name] = self._shared.setdefault((name, source, inputs), node)
+            if candidate.is_large:
+                return nodes
             self._of_traces[candidate.trace] = nodes
         return self._of_traces[candidate.trace]
 
@@ -264,28 +275,54 @@ class Comparer:
 
         Fully masked rows are filled as fits best.
         """
-        nodes = self.nodes(candidate) if nodes is None else nodes
-        best = plain = self._filled(candidate, nodes, before)
+        if nodes is None:
+            nodes = self.nodes(candidate)
+            if candidate.is_large:
+                known = {name: self._known[node] for name, node in nodes.items() if node in self._known}
+                before = PassComparison(candidate, self.precision, nodes, known, ())
+        return self._best_filled(candidate, nodes, before)
+
+    def sampled(self, candidate: Candidate) -> PassComparison:
+        """Compare a few rows of the arrays with those of a large pass."""
+        nodes = self.nodes(candidate)
+        rows = Rows(nodes, self.precision, candidate.sizes.get("t", 1), known=self._known)
+        comparison = self._best_filled(candidate, nodes, None, rows)
+        self._known.update({nodes[name]: rows.whole[name] for name in _BEFORE_SCORES & rows.whole.keys()})
+        return replace(comparison, nodes={}, values={})
+
+    def _best_filled(
+        self, candidate: Candidate, nodes: Nodes, before: PassComparison | None, rows: Rows | None = None
+    ) -> PassComparison:
+        best = plain = self._filled(candidate, nodes, before, rows)
         if best.agrees or "masked" not in best.values or not nodes["masked"].inputs or "attention" not in nodes:
             return best
         fully_masked = np.isneginf(best.values["masked"].value).all(axis=-1)
         if fully_masked.any():
             for filling in FULLY_MASKED[1:-1] if fully_masked.all() else FULLY_MASKED[1:]:
                 attention = filled(nodes["attention"], filling, nodes["masked"].inputs[0])
-                other = self._filled(candidate, {**nodes, "attention": attention}, plain, filling)
+                other = self._filled(candidate, {**nodes, "attention": attention}, plain, rows, filling)
                 if other.rank > best.rank:
                     best = other
         return best
 
     def _filled(
-        self, candidate: Candidate, nodes: Nodes, before: PassComparison | None, filling: str = FULLY_MASKED[0]
+        self,
+        candidate: Candidate,
+        nodes: Nodes,
+        before: PassComparison | None,
+        rows: Rows | None,
+        filling: str = FULLY_MASKED[0],
     ) -> PassComparison:
         arrays, precision = self.arrays, self.precision
         wanted = {name for stage in arrays if stage in nodes for name in targets(stage)} & nodes.keys()
         wanted |= {"masked"} & nodes.keys() if "attention" in nodes else set()
-        values = evaluated(nodes, precision, wanted, (before.nodes, before.values) if before else None)
+        if rows:
+            rows = rows if nodes is rows.nodes else Rows(nodes, precision, rows.n_tokens, rows)
+            values: Mapping[str, Rounded] = {name: rows.some(name) for name in wanted}
+        else:
+            values = evaluated(nodes, precision, wanted, (before.nodes, before.values) if before else None)
         stages = compared_stages(arrays, candidate, nodes)
-        agreements = tuple(_agreement(arrays[stage], stage, values, candidate, precision) for stage in stages)
+        agreements = tuple(_agreement(arrays[stage], stage, values, candidate, precision, rows) for stage in stages)
         return PassComparison(candidate, precision, nodes, values, agreements, filling)
 
     def whole(self, comparison: PassComparison) -> PassComparison:

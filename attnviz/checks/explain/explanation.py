@@ -1,5 +1,6 @@
 """Explanation: the reading of a user's arrays, with permuted axes if need be, and the mistakes that explain most."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -26,7 +27,7 @@ from attnviz.checks.read.readings import (
     user_arrays,
 )
 from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
-from attnviz.checks.read.rounding import OutOfWorkError, Rounded, work_limit
+from attnviz.checks.read.rounding import OutOfWorkError, Rounded, most_numbers, work_limit
 from attnviz.checks.read.table_operations import TableRotation, as_table
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
@@ -36,8 +37,11 @@ from attnviz.core.parameters import ALL_AXES
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 
-MOST_COMPUTED = 300_000_000  # how many numbers a comparison may compute: a second or two
-_MOST_SEARCHED = 100_000_000  # of these for explaining a difference between large passes, which take much memory
+# How many numbers a comparison of a server's upload may compute, a second or two; and how many of these for explaining
+# a difference between large passes, which take much memory, or how many times as many as the pass has
+MOST_COMPUTED = 300_000_000
+_MOST_SEARCHED = 100_000_000
+_TIMES_SEARCHED = 100
 _SAME_TABLE = 0.02  # how far a table in bfloat16 may be from ours
 _MAX_WAYS = 2  # in how many readings mistakes are searched
 _TOO_LARGE = (
@@ -223,15 +227,16 @@ def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
     searches: list[Search] = []
     best: Explained | None = None
     try:
-        with work_limit(MOST_COMPUTED):
+        with work_limit(_most_computed()):
             if agreeing := _agreeing(ways, make, searches):
                 return agreeing
-            is_large = any(each.candidates.likely[0].is_large for each in searches)
-            with work_limit(_MOST_SEARCHED) if is_large else nullcontext():
+            first = [each.candidates.likely[0] for each in searches]
+            most = _MOST_SEARCHED if _is_bounded() else max(_MOST_SEARCHED, _TIMES_SEARCHED * first[0].size)
+            with work_limit(most) if any(each.is_large for each in first) else nullcontext():
                 best = _best(searches)
                 return (not best[1].explains_all and with_permuted_axes(best[0], make, best[1])) or best
     except OwnArraysError:
-        with suppress(OutOfWorkError), work_limit(MOST_COMPUTED):
+        with suppress(OutOfWorkError), work_limit(_most_computed()):
             for way in ways[:_MAX_WAYS]:
                 if result := with_permuted_axes(way, make, None):
                     return result
@@ -243,6 +248,14 @@ def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
             raise OwnArraysError(_TOO_LARGE) from None
         arrays, diagnosis = result
         return arrays, replace(diagnosis, skipped_checks=(*diagnosis.skipped_checks, SkippedCheck.REST))
+
+
+def _is_bounded() -> bool:
+    return most_numbers() < math.inf
+
+
+def _most_computed() -> float:
+    return MOST_COMPUTED if _is_bounded() else math.inf
 
 
 def _agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[Search]) -> Explained | None:

@@ -28,7 +28,13 @@ class Node:
     inputs: tuple[str, ...]
     make: Make
     operation: Operation | None = None
+    is_filled: bool = False  # attention with its fully masked rows filled in
     _last: list = field(default_factory=list, repr=False)
+
+    @property
+    def is_by_rows(self) -> bool:
+        """Whether it works on some rows as on all, if its operation does."""
+        return self.operation is not None or self.is_filled
 
     def made(self, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
         if self._last:
@@ -159,4 +165,4 @@ def filled(attention: Node, filling: str, unmasked: str) -> Node:
             other = Rounded(np.full(weights.value.shape, number), weights.error)
         return Rounded(np.where(rows, other.value, weights.value), np.where(rows, other.error, weights.error))
 
-    return Node((*attention.inputs, unmasked), make)
+    return Node((*attention.inputs, unmasked), make, is_filled=attention.is_by_rows)

@@ -20,15 +20,12 @@ from attnviz.checks.explain.comparison import (
     targets,
 )
 from attnviz.checks.explain.nodes import Nodes, evaluated
-from attnviz.checks.read.layouts import score_stages, stages
-from attnviz.checks.read.rounding import FLOAT32, Precision, Rounded
+from attnviz.checks.explain.rows import Rows, has_queries
+from attnviz.checks.read.layouts import score_stages
+from attnviz.checks.read.rounding import FLOAT32, Rounded
 
 MOST_OFF = 1e9  # larger differences are all alike
 _ROUNDINGS = 1e5  # no correct number is off by so many rounding errors
-ROWS = 8  # how many rows are compared
-# Stages whose rows depend on the same query's rows alone, and on all keys
-_ROW_BY_ROW = {"scores", "scaled", "capped", "masked", "attention", "heads", "concat", "output", "residual"}
-_ROW_BY_ROW |= {"mlp_norm", "hidden", "active", "mlp", "mlp_residual"}
 
 
 def distances(comparer: Comparer, candidate: Candidate, nodes: Nodes, n: int) -> np.ndarray:
@@ -75,14 +72,13 @@ def _seeing_in(masked: Rounded | None) -> np.ndarray | None:
     return ~np.asarray(fully_masked.reshape(-1, fully_masked.shape[-1]).any(axis=0))
 
 
+def _seeing_rows(rows: Rows) -> np.ndarray | None:
+    return _seeing_in(rows.some("masked")) if "masked" in rows.nodes else None
+
+
 def _seeing(rows: np.ndarray, stage: str, seeing: np.ndarray | None) -> np.ndarray:
-    fits = seeing is not None and _has_queries(stage) and rows.ndim > 1 and rows.shape[-2] == len(seeing)
+    fits = seeing is not None and has_queries(stage) and rows.ndim > 1 and rows.shape[-2] == len(seeing)
     return rows[..., seeing, :] if fits else rows
-
-
-def _has_queries(stage: str) -> bool:
-    """Whether a stage has one row per query."""
-    return stage == "mask" or stages().get(stage, ())[-2:-1] in (("query",), ("token",))
 
 
 # --- A few rows, which rule out most mistakes
@@ -104,9 +100,9 @@ class Prefilter:
 
     def accepts_each(self, nodes: Nodes) -> np.ndarray:
         """Which of several passes, stacked on a leading axis, come near."""
-        rows = _Rows(nodes, self._before.precision, self._before.n_tokens, self._before)
+        rows = Rows(nodes, self._before.precision, self._before.n_tokens, self._before)
         hides_as_before = all(nodes.get(each) is self.nodes.get(each) for each in ("mask", "masked"))
-        seeing = (self._before if hides_as_before else rows).seeing if "attention" in self.nodes else None
+        seeing = _seeing_rows(self._before if hides_as_before else rows) if "attention" in self.nodes else None
         near = np.ones((), dtype=bool)
         for stage in (self.differs, *self.agree):
             near = near & self._is_near(stage, rows, seeing)
@@ -121,11 +117,11 @@ class Prefilter:
         return min(_ROUNDINGS * max(precision.format.epsilon, FLOAT32.epsilon), precision.rough_tolerance)
 
     @cached_property
-    def _before(self) -> _Rows:
+    def _before(self) -> Rows:
         precision = replace(self.comparer.precision, is_rough=True, is_single=True)
-        return _Rows(self.nodes, precision, self.candidate.sizes.get("t", 1))
+        return Rows(self.nodes, precision, self.candidate.sizes.get("t", 1))
 
-    def _is_near(self, stage: str, rows: _Rows, seeing: np.ndarray | None) -> np.ndarray | bool:
+    def _is_near(self, stage: str, rows: Rows, seeing: np.ndarray | None) -> np.ndarray | bool:
         """Whether an array is near one of the stages that it may be, in any layout."""
         if stage != self.differs and rows.changed.isdisjoint(targets(stage)):
             return True
@@ -144,55 +140,6 @@ class Prefilter:
 
     def _in_part(self, form: Form) -> tuple[Form, float]:
         """The compared rows of an array, and the largest number in them."""
-        reads = tuple(self._before.cut(each) if _has_queries(form.target) else each for each in form.reads)
+        reads = tuple(self._before.cut(each) if has_queries(form.target) else each for each in form.reads)
         numbers = reads[0][np.isfinite(reads[0])]
         return replace(form, reads=reads), float(np.abs(numbers, dtype=float).max(initial=0.0))
-
-
-class _Rows:
-    """The compared rows of a pass, computed on demand; unchanged stages are taken from the pass `before`."""
-
-    def __init__(self, nodes: Nodes, precision: Precision, n_tokens: int, before: _Rows | None = None):
-        self.nodes, self.precision, self.n_tokens, self._before = nodes, precision, n_tokens, before
-        self._queries: np.ndarray = before._queries if before else _spaced(n_tokens)
-        self.changed: set[str] = set()
-        for name, node in nodes.items():
-            if not before or node is not before.nodes.get(name) or not self.changed.isdisjoint(node.inputs):
-                self.changed.add(name)
-        self._some: dict[str, Rounded] = {}
-        self._whole: dict[str, Rounded] = {}
-
-    def cut(self, array: np.ndarray) -> np.ndarray:
-        return array[..., self._queries, :] if array.ndim > 1 and array.shape[-2] == self.n_tokens else array
-
-    @property
-    def seeing(self) -> np.ndarray | None:
-        return _seeing_in(self.some("masked")) if "masked" in self.nodes else None
-
-    def some(self, name: str) -> Rounded:
-        """The compared rows of a stage; of one that mixes rows, all are computed."""
-        if name not in self._some:
-            node = self.nodes[name]
-            if self._before and name not in self.changed:
-                self._some[name] = self._before.some(name)
-            elif name in _ROW_BY_ROW and node.operation and "running_output" not in node.inputs:
-                self._some[name] = node.made([self.some(each) for each in node.inputs], self.precision)
-            else:
-                whole = self._made_whole(name)
-                self._some[name] = whole.map(self.cut) if _has_queries(name) else whole
-        return self._some[name]
-
-    def _made_whole(self, name: str) -> Rounded:
-        if name not in self._whole:
-            node = self.nodes[name]
-            self._whole[name] = (
-                self._before._made_whole(name)
-                if self._before and name not in self.changed
-                else node.made([self._made_whole(each) for each in node.inputs], self.precision)
-            )
-        return self._whole[name]
-
-
-def _spaced(n_tokens: int) -> np.ndarray:
-    """The compared queries, evenly spaced."""
-    return np.unique(np.linspace(0, n_tokens - 1, min(n_tokens, ROWS)).astype(int))

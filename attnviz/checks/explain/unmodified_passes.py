@@ -11,7 +11,8 @@ import numpy as np
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import AS_HIDDEN, Comparer, PassComparison, magnitude, rank_of
 from attnviz.checks.explain.nodes import Node, nodes_of
-from attnviz.checks.explain.prefilter import ROWS, Prefilter
+from attnviz.checks.explain.prefilter import Prefilter
+from attnviz.checks.explain.rows import ROWS
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.readings import Reading, with_patterned_mask
 from attnviz.checks.read.rounding import Rounded, batches, select
@@ -40,7 +41,9 @@ def compare_candidates(candidates: Candidates, comparer: Comparer) -> Unmodified
     compared: list[PassComparison] = []
     for group in candidates.groups:
         for candidate in _likeliest(group, comparer):
-            comparison = comparer.compare(candidate)
+            comparison = comparer.sampled(candidate) if candidate.is_large else comparer.compare(candidate)
+            if candidate.is_large and comparison.agrees:
+                comparison = comparer.compare(candidate)
             if comparison.agrees:
                 return UnmodifiedPasses(comparison)
             compared.append(comparison.without_large_values())
@@ -65,7 +68,8 @@ def _likeliest(candidates: Sequence[Candidate], comparer: Comparer) -> list[Cand
 def _roughly(candidate: Candidate, comparer: Comparer) -> tuple[tuple[int, int], float]:
     """How many stages agree roughly, and by how much they differ; drops large passes afterwards."""
     is_cached = candidate.is_cached
-    stages = (comparer if is_cached else Comparer(comparer.arrays, comparer.precision)).rough.compare(candidate).stages
+    rough = (comparer if is_cached else Comparer(comparer.arrays, comparer.precision)).rough
+    stages = (rough.sampled if candidate.is_large else rough.compare)(candidate).stages
     if not is_cached:
         candidate.forget()
     return rank_of(stages), magnitude(max((each.roundings for each in stages), default=0.0))

@@ -9,11 +9,11 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.checks.read.rounding import most_numbers
 from attnviz.core import order
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.limits import MAX_STAGE_NUMBERS
 from attnviz.core.operations.operation import Source
 from attnviz.core.order import LayerConfig
 from attnviz.core.parameters import ALL_AXES, Parameters
@@ -237,7 +237,7 @@ def fitted(layout: Layout, shape: tuple[int, ...], sizes: Sizes) -> Sizes | None
         if len(unknown) > 1 or length % product or (not unknown and length != product):
             return None
         lengths |= dict.fromkeys(unknown, length // product)
-    if layout.is_of_single_tokens and lengths["h"] * lengths["t"] ** 2 > MAX_STAGE_NUMBERS:
+    if layout.is_of_single_tokens and lengths["h"] * lengths["t"] ** 2 > most_numbers():
         return None  # it has as many keys as queries, though their weights aren't given
     return None if lengths["h"] % lengths.get("g", 1) or 0 in lengths.values() else lengths
 

@@ -34,10 +34,9 @@ from attnviz.checks.read.layouts import (
 from attnviz.checks.read.masks import HIDES, MaskReading, UserMask, inferred_masks, mask_readings, patterned_masks
 from attnviz.checks.read.names import Meaning, convention, is_by_heads, named, named_number, names_by_stage
 from attnviz.checks.read.rotation_tables import UserTables
-from attnviz.checks.read.rounding import Digits, Format, written_in
+from attnviz.checks.read.rounding import Digits, Format, most_numbers, written_in
 from attnviz.checks.read.table_operations import Positions, TableRotation, as_table
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.limits import MAX_STAGE_NUMBERS
 from attnviz.core.order import LayerConfig, layer_configs
 
 _PROJECTED = (["query"], ["query", "key", "value"])  # the inputs of `nn.MultiheadAttention`, which it projects
@@ -196,7 +195,7 @@ def _with_zero_key(arrays: UserArrays) -> list[UserArrays]:
 
 _MAX_READINGS = 64
 _MATRICES = (*PROJECTIONS, "w_o")
-_MOST_CONTRIBUTIONS = 2 * MAX_STAGE_NUMBERS
+_CONTRIBUTIONS = 2  # times as many numbers as another stage they may have
 _STAGES = ("hts", "htd", "hsd", "hsv", "htv", "to", "tn", "te")
 
 
@@ -268,17 +267,18 @@ def readings(
     flat = [arrays[w] for w in _MATRICES if w in arrays and arrays[w].value.ndim == 2]
     most_mixed = min(rank[1] for rank in ranked) + (len(flat) == 2 and all(each.orientation is None for each in flat))
     ranked = sorted((rank for rank in ranked if rank[1] <= most_mixed), key=lambda rank: rank[1:3])
-    small = [rank for rank in ranked if largest_stage(rank[3]) <= MAX_STAGE_NUMBERS]
+    most = most_numbers()
+    small = [rank for rank in ranked if largest_stage(rank[3]) <= most]
     if not small:
         raise OwnArraysError(
-            f"A stage may have at most {MAX_STAGE_NUMBERS:,} numbers; with these arrays one would have "
+            f"A stage may have at most {most:,} numbers; with these arrays one would have "
             f"{largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
     if "contributions" in arrays:  # which have a row of the output for each head, and are made for these alone
-        small = [rank for rank in small if largest_stage(rank[3], ("hto",)) <= _MOST_CONTRIBUTIONS]
+        small = [rank for rank in small if largest_stage(rank[3], ("hto",)) <= _CONTRIBUTIONS * most]
         if not small:
             raise OwnArraysError(
-                f"Contributions may have at most {_MOST_CONTRIBUTIONS:,} numbers; the pass of these arrays has "
+                f"Contributions may have at most {_CONTRIBUTIONS * most:,} numbers; the pass of these arrays has "
                 f"{largest_stage(ranked[0][3], ('hto',)):,}. Leave {arrays['contributions'].name[:60]!r} out."
             )
     read = [

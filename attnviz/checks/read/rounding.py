@@ -1,4 +1,4 @@
-"""Rounding: the format that numbers were written in, and how far a correct pass in it may differ; and a work limit.
+"""Rounding: the format that numbers were written in, and how far a correct pass in it may differ; and limits.
 
 Each rounding changes a number by at most half an epsilon, at random. Errors of inputs are propagated by derivatives and
 added up as independent random errors, by their squares; a sum of n terms rounds n times. A difference of `_DEVIATIONS`
@@ -173,11 +173,29 @@ def _digits_of(numbers: np.ndarray, stored: Format) -> Digits | None:
     return min(ways, key=lambda each: each[:2])[-1] if ways else None
 
 
-# --- Work limit
+# --- Limits: those of a server's uploads, and the work of a search
+
+_bound: ContextVar[float] = ContextVar("how many numbers a stage may have", default=math.inf)
+
+
+@contextmanager
+def bounded_stages(n: int) -> Iterator[None]:
+    """Limit how many numbers a stage may have inside, and the work: for files of anybody on a server."""
+    token = _bound.set(n)
+    try:
+        yield
+    finally:
+        _bound.reset(token)
+
+
+def most_numbers() -> float:
+    """How many numbers a stage may have; infinite in the library."""
+    return _bound.get()
+
 
 BATCH_NUMBERS = 2**19  # how many numbers a batch may hold
 Item = TypeVar("Item")
-_remaining: ContextVar[list[int] | None] = ContextVar("numbers that may still be computed", default=None)
+_remaining: ContextVar[list[float] | None] = ContextVar("numbers that may still be computed", default=None)
 
 
 class OutOfWorkError(Exception):
@@ -185,7 +203,7 @@ class OutOfWorkError(Exception):
 
 
 @contextmanager
-def work_limit(n: int) -> Iterator[list[int]]:
+def work_limit(n: float) -> Iterator[list[float]]:
     """Limit how many numbers may be computed inside; yields a list with the remaining count.
 
     Numbers are counted rather than timed, so that a file has the same outcome on every machine. Beyond the limit
@@ -224,6 +242,7 @@ _DEVIATIONS = 6.0
 _TF32_EPSILON = 2.0**-10
 _NOTHING = np.zeros(())
 _MULTIPLIED = 128  # how many multiplications cost as much as one other operation
+_IN_PARTS = 2**20  # from how many attention weights their errors are computed head by head
 _TRIALS = 16  # with so many, an error is unlikely to be underestimated by half
 _PRODUCTS = (linear.DotProducts, linear.WeightedSum, linear.Projection, linear.Contributions)
 
@@ -405,9 +424,21 @@ def _softmax_error(masked: Rounded, sinks: Sequence[Rounded], weights: np.ndarra
     largest = np.max(masked.value, axis=-1, keepdims=True, initial=-np.finfo(float).max)
     for each in sinks:
         largest = np.maximum(largest, each.value[..., None, None])
-    seen = np.isfinite(masked.value)
-    apart = np.where(seen, np.abs(np.where(seen, masked.value, 0) - largest), 0)
-    error = np.hypot(masked.error, precision.unit * (1 + apart))
+    if weights.ndim < 3 or weights.size < _IN_PARTS:
+        return _error_of_weights(masked.value, masked.error, largest, weights, precision)
+    parts = zip(masked.value, masked.error, np.broadcast_to(largest, (*weights.shape[:-1], 1)), weights, strict=True)
+    error = np.empty(weights.shape)  # head by head, in a processor's cache
+    for at, part in enumerate(parts):
+        error[at] = _error_of_weights(*part, precision)
+    return error
+
+
+def _error_of_weights(
+    masked: np.ndarray, masked_error: np.ndarray, largest: np.ndarray, weights: np.ndarray, precision: Precision
+) -> np.ndarray:
+    seen = np.isfinite(masked)
+    apart = np.where(seen, np.abs(np.where(seen, masked, 0) - largest), 0)
+    error = np.hypot(masked_error, precision.unit * (1 + apart))
     moved = np.hypot(error, _length(weights * error))
     rounded = precision.unit * np.sqrt(weights.shape[-1]) * weights
     return (
