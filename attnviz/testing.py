@@ -25,7 +25,7 @@ def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str]
         What may stay open: arrays that attnviz doesn't know or has nothing to check against, by their names, and its
         questions, by their first clauses. The error says what to write here, once you have made sure of it.
     **conventions
-        `n_heads`, `orientation` and `true_is`, as in `attnviz.compare`.
+        `n_heads`, `orientation`, `true_is`, `rtol`, `atol`, as in `attnviz.compare`.
 
     Raises
     ------

@@ -12,7 +12,7 @@ from attnviz.checks.explain.rotations import RopeVariant
 from attnviz.checks.read.layouts import Layout, Sizes, arranged, fitted, layouts_of, recomputed
 from attnviz.checks.read.masks import WrongMask, seen_in, wrong_masks
 from attnviz.checks.read.readings import Reading, UserArray, UserArrays, largest_stage, sizes_of, with_inferred_mask
-from attnviz.checks.read.rounding import Format, spend, written_in
+from attnviz.checks.read.rounding import Format, Tolerance, spend, written_in
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
@@ -141,6 +141,7 @@ class Candidates:
 
     arrays: UserArrays
     likely: Sequence[Candidate]  # the simplest first
+    tolerance: Tolerance | None = None  # the user's own
     failed_searches: set[Hashable] = field(default_factory=set)  # for mistakes, in any precision
 
     @cached_property

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from attnviz.checks.explain.candidates import Candidate
-from attnviz.checks.explain.nodes import FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
+from attnviz.checks.explain.nodes import ANYTHING, FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
 from attnviz.checks.explain.rows import Rows, has_queries
 from attnviz.checks.read.layouts import GAINS, Layout, score_stages, stages
 from attnviz.checks.read.masks import HIDES, as_added
@@ -175,7 +175,10 @@ def _compared(
         size[~np.isfinite(size)] = 0
     largest, most = float(off.max()), float(size.max())
     allowed = precision.slack * (ours.error + (precision.format.epsilon * size + precision.format.least))
-    if precision.digits:
+    if precision.tolerance:
+        # but for what each implementation makes of a query that sees no key
+        allowed = np.where(ours.error < ANYTHING / 2, precision.tolerance.allowed(size), np.inf)
+    elif precision.digits:
         allowed += 1.001 * half_step(array.format_and_digits[1], value)
     if precision.is_rough:
         allowed += precision.rough_tolerance * most

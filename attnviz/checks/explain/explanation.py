@@ -162,6 +162,7 @@ def explain(
 ) -> Explanation:
     """Compare a user's arrays with a pass, stage by stage, as `attnviz.compare` does."""
     stated = stated or Conventions()
+    tolerance = stated.tolerance
     if trace is None and {"context", "memory"} <= arrays.keys():
         raise OwnArraysError(_OF_TWO_TEXTS)
     is_of_several = len(layers_of(arrays)) > 1
@@ -174,7 +175,8 @@ def explain(
         ways = [other for way in ways for other in other_meanings(way)]
 
         def make(way: UserArrays) -> Candidates:
-            return Candidates(way, [Candidate.of(each) for each in readings(way, stated.n_heads, numbers, tables)])
+            read = readings(way, stated.n_heads, numbers, tables)
+            return Candidates(way, [Candidate.of(each) for each in read], tolerance)
 
         result = _explained(ways, make)
     else:
@@ -183,7 +185,7 @@ def explain(
         candidate = Candidate.of_trace(trace.layers[layer - 1].trace)
         if len(unread) == 1 and not ways[0]:
             ways, unread = _nearest(unread[0], arrays[unread[0]], candidate)
-        result = _explained(ways, partial(Candidates, likely=[candidate]))
+        result = _explained(ways, partial(Candidates, likely=[candidate], tolerance=tolerance))
     user_arrays_, diagnosis = result[0], _with_rows_of_nan(_by_convention(*result))
     unread = tuple(each for each in arrays if each in (*unread, *_unused_tables(tables, diagnosis.candidate)))
     return Explanation(user_arrays_, unread, diagnosis, trace, layer, tables)

@@ -144,7 +144,7 @@ FULLY_MASKED = ("zeros", "a uniform row", "no numbers", "the row as if nothing w
 """What a query that sees no key gets: in attnviz, ONNX and PyTorch's scaled_dot_product_attention; in JAX; in PyTorch's
 softmax; where -1e9 is added to float64; where two masks are added and one number is no longer as small as the other."""
 
-_ANYTHING = 1e9  # an error that allows any number
+ANYTHING = 1e9  # an error that allows any number
 _BESIDE_A_BILLION = 1e-6  # relative error of a weight whose score lost all but seven digits to −1e9
 
 
@@ -159,7 +159,7 @@ def filled(attention: Node, filling: str, unmasked: str) -> Node:
             other = applied(Softmax(), [scores], precision)
             other = Rounded(other.value, other.error + _BESIDE_A_BILLION * other.value)
         elif filling == FULLY_MASKED[4]:
-            other = Rounded(np.zeros(weights.value.shape), np.full(weights.value.shape, _ANYTHING))
+            other = Rounded(np.zeros(weights.value.shape), np.full(weights.value.shape, ANYTHING))
         else:
             number = 1 / weights.value.shape[-1] if filling == FULLY_MASKED[1] else np.nan
             other = Rounded(np.full(weights.value.shape, number), weights.error)

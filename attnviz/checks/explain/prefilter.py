@@ -116,6 +116,10 @@ class Prefilter:
         precision = self.comparer.precision
         return min(_ROUNDINGS * max(precision.format.epsilon, FLOAT32.epsilon), precision.rough_tolerance)
 
+    def _allowed(self, largest: float) -> float:
+        stated = self.comparer.precision.tolerance
+        return self.tolerance * largest + (float(stated.allowed(np.array(largest))) if stated else 0.0)
+
     @cached_property
     def _before(self) -> Rows:
         precision = replace(self.comparer.precision, is_rough=True, is_single=True)
@@ -133,7 +137,7 @@ class Prefilter:
             if form.target not in rows.nodes:
                 continue
             for off in _largest_differences(form, rows.some(form.target), self.candidate, seeing):
-                near = near | (off <= self.tolerance * largest)
+                near = near | (off <= self._allowed(largest))
                 if near.all():
                     return near
         return near

@@ -141,12 +141,17 @@ class Search:
 
     @cached_property
     def stored_precisions(self) -> list[PrecisionSearch]:
-        """The searches in the stored precisions, the finest first."""
+        """The searches in the stored precisions, the finest first; the one of a stated tolerance."""
         formats, digits = self._stored_formats
+        if self.candidates.tolerance:
+            coarsest = min(formats, key=lambda each: each.bits)
+            return [self._in(Precision(coarsest, tolerance=self.candidates.tolerance))]
         return [self._in(Precision(each, digits)) for each in sorted(formats, key=lambda each: -each.bits)]
 
     @cached_property
     def coarser_precisions(self) -> list[PrecisionSearch]:
+        if self.candidates.tolerance:
+            return []
         arrays, (formats, digits) = self.candidates.arrays, self._stored_formats
         bits = min(each.bits for each in formats)
         floats = {each.format_and_digits[0] for each in arrays.values() if each.dtype.kind == "f"}
@@ -225,7 +230,7 @@ class Search:
     def _within(self, diagnosis: Diagnosis) -> str:
         """The 16-bit format whose rounding would explain a small difference, or ""."""
         first = diagnosis.first_difference
-        if first is None or first.expected is None or first.spread < _SPREAD:
+        if first is None or first.expected is None or first.spread < _SPREAD or self.candidates.tolerance:
             return ""
         if first.off > _LITTLE * np.abs(first.expected[np.isfinite(first.expected)]).max(initial=0):
             return ""

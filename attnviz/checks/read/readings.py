@@ -34,7 +34,7 @@ from attnviz.checks.read.layouts import (
 from attnviz.checks.read.masks import HIDES, MaskReading, UserMask, inferred_masks, mask_readings, patterned_masks
 from attnviz.checks.read.names import Meaning, convention, is_by_heads, named, named_number, names_by_stage
 from attnviz.checks.read.rotation_tables import UserTables
-from attnviz.checks.read.rounding import Digits, Format, most_numbers, written_in
+from attnviz.checks.read.rounding import Digits, Format, Tolerance, most_numbers, written_in
 from attnviz.checks.read.table_operations import Positions, TableRotation, as_table
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.order import LayerConfig, layer_configs
@@ -70,6 +70,7 @@ class Conventions:
     n_heads: int | None = None
     orientation: Orientation | None = None  # of all matrices
     true_is: Meaning | None = None  # in all masks
+    tolerance: Tolerance | None = None  # of all numbers
 
 
 def user_arrays(

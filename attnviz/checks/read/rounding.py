@@ -15,12 +15,13 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
+from numbers import Real
 from typing import TypeVar
 
 import numpy as np
 
 from attnviz.checks.read.table_operations import Kept, TableRotation
-from attnviz.core.errors import ArrayError
+from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.operations import linear, rotation, scores
 from attnviz.core.operations.activations import GELU
 from attnviz.core.operations.operation import Operation
@@ -243,8 +244,33 @@ _TF32_EPSILON = 2.0**-10
 _NOTHING = np.zeros(())
 _MULTIPLIED = 128  # how many multiplications cost as much as one other operation
 _IN_PARTS = 2**20  # from how many attention weights their errors are computed head by head
+_FINE = 1e-4  # a tolerance within which no two explanations agree by chance
 _TRIALS = 16  # with so many, an error is unlikely to be underestimated by half
 _PRODUCTS = (linear.DotProducts, linear.WeightedSum, linear.Projection, linear.Contributions)
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far the user lets numbers differ, as in `numpy.allclose`."""
+
+    rtol: float
+    atol: float
+    name: str  # such as "rtol 0.001"
+
+    @classmethod
+    def of(cls, rtol: float | None, atol: float | None) -> Tolerance | None:
+        """The stated numbers, and those of `numpy.allclose` for the other; None if none is stated."""
+        stated = {name: each for name, each in (("rtol", rtol), ("atol", atol)) if each is not None}
+        for name, each in stated.items():
+            if not isinstance(each, Real) or not 0 <= each < math.inf:
+                raise OwnArraysError(
+                    f"{name} is a number from 0 on, or None for the rounding of your arrays' own type; got {each!r}."
+                )
+        words = " and ".join(f"{name} {each:g}" for name, each in stated.items())
+        return cls(float(stated.get("rtol", 1e-5)), float(stated.get("atol", 1e-8)), words) if stated else None
+
+    def allowed(self, expected: np.ndarray) -> np.ndarray:
+        return self.atol + self.rtol * expected
 
 
 @dataclass(frozen=True)
@@ -258,15 +284,20 @@ class Precision:
     rough_tolerance: float = 0.25
     is_single: bool = False  # a rough pass is computed in float32, whatever its format
     slack: float = 1.0  # a factor of the allowed error, for code that rounds more often than ours
+    tolerance: Tolerance | None = None  # the user's own, instead of the allowed error
 
     @property
     def name(self) -> str:
         """Such as "float32", "TF32" or "4 decimals"."""
+        if self.tolerance:
+            return self.tolerance.name
         return self.digits.name if self.digits else "TF32" if self.is_tf32 else self.format.name
 
     @property
     def is_fine(self) -> bool:
         """Whether numbers are so precise that no two explanations agree by chance."""
+        if self.tolerance:
+            return self.tolerance.rtol <= _FINE and self.tolerance.atol <= _FINE
         return self.format.epsilon <= FLOAT32.epsilon and not self.digits and not self.is_tf32
 
     @property
@@ -280,6 +311,8 @@ class Precision:
         return _DEVIATIONS * _TF32_EPSILON / 2 if self.is_tf32 else 0.0
 
     def expected(self, largest: float) -> float:
+        if self.tolerance:
+            return float(self.tolerance.allowed(np.array(largest))) or self.format.least
         relative = _TF32_EPSILON if self.is_tf32 else self.format.epsilon
         return max(relative * largest, float(half_step(self.digits, np.array(largest)))) or self.format.least
 

@@ -28,6 +28,7 @@ from attnviz.checks.read.names import (
     wrong_counts,
 )
 from attnviz.checks.read.readings import Conventions
+from attnviz.checks.read.rounding import Tolerance
 from attnviz.checks.report.notes import how_read, questions
 from attnviz.checks.report.unexplained import unexplained
 from attnviz.checks.report.words import Row, capital, difference_clause, html_of, shortened, title, to_rounding
@@ -73,7 +74,7 @@ class Comparison:
         What the search left out, in one sentence; empty if nothing, or if all is explained.
     precision : str
         The finest precision in which all agree, or else the stored one: bfloat16, float16, TF32, float32 or float64, "4
-        decimals" or "5 significant digits".
+        decimals", "5 significant digits" or your tolerance, such as "rtol 0.001".
     rows : tuple of Row
         A table of the arrays, the compared ones first.
     trace : Trace or None
@@ -223,6 +224,8 @@ def compare(
     n_heads: int | None = None,
     orientation: Orientation | None = None,
     true_is: Meaning | None = None,
+    rtol: float | None = None,
+    atol: float | None = None,
 ) -> Comparison:
     """Compare the arrays of your own implementation with attnviz's pass, stage by stage.
 
@@ -246,6 +249,9 @@ def compare(
         How all matrices are laid out; by default what fits.
     true_is : {"visible", "hidden"}, optional
         What True means in a mask; by default what fits.
+    rtol, atol : float, optional
+        How far your numbers may differ, as in `numpy.allclose`, whose value the other one has if you give one. By
+        default only by the rounding of the type that your arrays are stored in.
 
     Returns
     -------
@@ -255,7 +261,7 @@ def compare(
     Raises
     ------
     OwnArraysError
-        If an array holds no real numbers, or they do not fit each other.
+        If an array holds no real numbers, or they do not fit each other; or if a tolerance is no number from 0 on.
     UnexpectedError
         At a bug in attnviz; it says what to send us.
 
@@ -275,7 +281,7 @@ def compare(
         kinds = " and ".join(type(each).__name__ for each in (trace, arrays))
         raise OwnArraysError(f"compare takes a trace, or None, and arrays by their names; got {kinds}.")
     texts, numbers = without_words(arrays)
-    explanation = explain(trace, numbers, layer, Conventions(n_heads, orientation, true_is))
+    explanation = explain(trace, numbers, layer, Conventions(n_heads, orientation, true_is, Tolerance.of(rtol, atol)))
     diagnosis, shown = explanation.diagnosis, explanation.trace
     reading, first = diagnosis.candidate.reading, diagnosis.first_difference
     skipped = "; ".join(each.value for each in diagnosis.skipped_checks)

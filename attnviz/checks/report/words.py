@@ -63,8 +63,15 @@ def capital(sentence: str) -> str:
     return sentence if sentence[1:2] == "_" else sentence[:1].upper() + sentence[1:]
 
 
+def is_stated(precision: str) -> bool:
+    """Whether it is the user's tolerance."""
+    return precision.startswith(("rtol", "atol"))
+
+
 def to_rounding(precision: str) -> str:
-    """The precision, to follow "agree"."""
+    """The precision, or the user's tolerance, to follow "agree"."""
+    if is_stated(precision):
+        return f"within {precision}"
     return f"to {precision}" if precision[0].isdigit() else f"to {precision} rounding"
 
 
@@ -78,6 +85,8 @@ def difference_clause(stage: Agreement, precision: str) -> str:
     differ = "differ" if plural else "differs"
     if not np.isfinite(stage.off):
         return f"{differ}: some of your numbers are {_infinity_clause(stage)}"
+    if is_stated(precision):
+        return f"{differ} by up to {stage.off:.3g}, which is not within {precision}"
     in_precision = f"to {precision}" if precision[0].isdigit() else f"in {precision}"
     times = round(stage.roundings) if stage.roundings < _MOST_TIMES else None
     less = "" if times is None else ", about as much" if times <= 1 else f", {times:,} times less"
