@@ -22,6 +22,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.wording import listed
 
 WRONG_AXES = "axes in another order"
+ALONG_THE_BATCH = "attention along the batch axis"
 ROWS = {"q": "queries", "k": "keys", "v": "values"}
 
 # Right lines of code that several mistakes break

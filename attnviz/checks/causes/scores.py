@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.checks.causes.cause import SCALED, SOFTMAX, Causes, Change, MistakeContext, change
+from attnviz.checks.causes.cause import ALONG_THE_BATCH, SCALED, SOFTMAX, Cause, Causes, Change, MistakeContext, change
 from attnviz.checks.explain.fitted_scale import is_near, simple
 from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.rounding import Precision, Rounded, applied
@@ -44,6 +44,16 @@ def softmax_along_the_wrong_axis(context: MistakeContext) -> Iterator[Change]:
     for axis, name, dim in ((-2, "queries", "-2"), (-3, "heads", "-3")):
         for filling in (0.0, np.nan, 1 / hidden.shape[axis]) if hidden.all(axis=axis).any() else (0.0,):
             yield change({"attention": Node(("masked",), partial(make, axis, filling))}, axis=name, dim=dim)
+
+
+# found in a batch, by splitting it along the other axis
+CAUSES[ALONG_THE_BATCH] = Cause(
+    lambda _: (),
+    "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first), so that tokens of different "
+    "sentences attended to each other",
+    "nn.MultiheadAttention(d_model, n_heads)",
+    "nn.MultiheadAttention(d_model, n_heads, batch_first=True)",
+)
 
 
 @CAUSES.add(

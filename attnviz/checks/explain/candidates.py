@@ -142,6 +142,7 @@ class Candidates:
     arrays: UserArrays
     likely: Sequence[Candidate]  # the simplest first
     tolerance: Tolerance | None = None  # the user's own
+    is_settled: bool = False  # whether no more masks and rotations than those of the likely are looked for
     failed_searches: set[Hashable] = field(default_factory=set)  # for mistakes, in any precision
 
     @cached_property
@@ -154,7 +155,8 @@ class Candidates:
     def groups(self) -> Iterator[Sequence[Candidate]]:
         """The likely candidates; then, only if they are asked for, those with an inferred mask."""
         yield self.likely
-        yield self.with_inferred_mask
+        if not self.is_settled:
+            yield self.with_inferred_mask
 
     def forget(self) -> None:
         """Drop the passes until they are used again."""

@@ -178,15 +178,15 @@ def explain(
             read = readings(way, stated.n_heads, numbers, tables)
             return Candidates(way, [Candidate.of(each) for each in read], tolerance)
 
-        result = _explained(ways, make)
+        result = explained(ways, make)
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
         candidate = Candidate.of_trace(trace.layers[layer - 1].trace)
         if len(unread) == 1 and not ways[0]:
             ways, unread = _nearest(unread[0], arrays[unread[0]], candidate)
-        result = _explained(ways, partial(Candidates, likely=[candidate], tolerance=tolerance))
-    user_arrays_, diagnosis = result[0], _with_rows_of_nan(_by_convention(*result))
+        result = explained(ways, partial(Candidates, likely=[candidate], tolerance=tolerance))
+    user_arrays_, diagnosis = result[0], _with_rows_of_nan(by_convention(*result))
     unread = tuple(each for each in arrays if each in (*unread, *_unused_tables(tables, diagnosis.candidate)))
     return Explanation(user_arrays_, unread, diagnosis, trace, layer, tables)
 
@@ -224,14 +224,14 @@ def _as_in_layer(trace: Trace | None, arrays: Mapping[str, np.ndarray], number: 
     return {name: arrays[full] for name, full in in_layer.items() if full in arrays}
 
 
-def _explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
+def explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
     """The reading of the arrays that explains most, with permuted axes if nothing else does."""
     searches: list[Search] = []
     best: Explained | None = None
     try:
         with work_limit(_most_computed()):
-            if agreeing := _agreeing(ways, make, searches):
-                return agreeing
+            if match := agreeing(ways, make, searches):
+                return match
             first = [each.candidates.likely[0] for each in searches]
             most = _MOST_SEARCHED if _is_bounded() else max(_MOST_SEARCHED, _TIMES_SEARCHED * first[0].size)
             with work_limit(most) if any(each.is_large for each in first) else nullcontext():
@@ -260,7 +260,7 @@ def _most_computed() -> float:
     return MOST_COMPUTED if _is_bounded() else math.inf
 
 
-def _agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[Search]) -> Explained | None:
+def agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[Search]) -> Explained | None:
     """The first of several readings that agrees entirely, if any; appends a search for each whose arrays fit."""
     misfit = None
     for way in ways:
@@ -322,7 +322,7 @@ def _with_rows_of_nan(diagnosis: Diagnosis) -> Diagnosis:
     return replace(diagnosis, mistakes=(Mistake("no key is visible", "attention", {}, {}),))
 
 
-def _by_convention(arrays: UserArrays, diagnosis: Diagnosis) -> Diagnosis:
+def by_convention(arrays: UserArrays, diagnosis: Diagnosis) -> Diagnosis:
     """If only a mask read against its library's convention agrees, report an inverted mask."""
     reading = diagnosis.candidate.reading
     mask = reading.mask if reading else None

@@ -60,6 +60,8 @@ class PrecisionSearch:
     @cached_property
     def completed_match(self) -> Diagnosis | None:
         """The pass that reproduces every array with a mask or a rotation that the arrays don't tell."""
+        if self.candidates.is_settled:
+            return None
         patterned = (with_agreeing_pattern(self.comparer, each) for each in self.unmodified.nearest)
         rotated = (with_known_rotation(self.comparer, each) for each in self._unrotated)
         return _diagnosis(next(filter(None, chain(patterned, rotated)), None))
@@ -78,7 +80,7 @@ class PrecisionSearch:
         if match := self.match or self.completed_match:
             return match
         likeliest, rotatable = self.single_mistakes, []
-        if not likeliest.explains_all and may_be_rotated:
+        if not likeliest.explains_all and may_be_rotated and not self.candidates.is_settled:
             rotatable = rotatable_candidates(self.comparer, self.unmodified.nearest)
             likeliest = self._rotated_or_in_pairs(rotatable)
         if likeliest.explains_all:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
@@ -130,8 +131,16 @@ def stage_named(name: str) -> str:
     return known.stage if known else ""
 
 
+_REMEMBERED = 200  # characters; longer names are none of a library
+
+
 def named(name: str) -> Named | None:
     """The meaning of a name; a prefix such as "blocks.0.attn." is ignored."""
+    return _named(name) if len(name) <= _REMEMBERED else _named.__wrapped__(name)
+
+
+@lru_cache(maxsize=512)
+def _named(name: str) -> Named | None:
     if name in stages():
         return Named(name)
     if _OTHER_BLOCKS.search(name):

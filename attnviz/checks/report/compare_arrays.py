@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from attnviz.checks.causes import CAUSES, cause, code
-from attnviz.checks.causes.cause import WRONG_AXES, Mistake
+from attnviz.checks.causes.cause import ALONG_THE_BATCH, WRONG_AXES, Mistake
 from attnviz.checks.causes.libraries import Lines, lines_of
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.explanation import Explanation, explain
+from attnviz.checks.explain.sentences import BatchExplanation, explain_batch
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import IN_OUT, PROJECTIONS, Orientation, layouts_of, score_stages
 from attnviz.checks.read.names import (
@@ -22,6 +23,7 @@ from attnviz.checks.read.names import (
     conflicting_words,
     is_rotation_table,
     named,
+    of_layer,
     with_words,
     without_words,
     words_of,
@@ -29,6 +31,7 @@ from attnviz.checks.read.names import (
 )
 from attnviz.checks.read.readings import Conventions
 from attnviz.checks.read.rounding import Tolerance
+from attnviz.checks.read.sentences import batches_of
 from attnviz.checks.report.notes import how_read, questions
 from attnviz.checks.report.unexplained import unexplained
 from attnviz.checks.report.words import Row, capital, difference_clause, html_of, shortened, title, to_rounding
@@ -92,6 +95,15 @@ class Comparison:
         An alternative to the cause, as a clause: "your True means a visible key".
     not_finite : tuple of str
         A clause on each array with NaN or ∞, except −∞ in scores and masks: "output has NaN in 3 of 8 places".
+    sentence : int or None
+        Which one of a batch, from 0 on, all of this is of: the first that differs, or one that agrees. None without a
+        batch.
+    n_sentences : int
+        How many sentences the batch has.
+    differing : tuple of int
+        Those that differ.
+    alike : tuple of int
+        Those of them, after the first, that the causes explain too.
     """
 
     stages: tuple[Agreement, ...]
@@ -114,6 +126,10 @@ class Comparison:
     true_hides: bool
     unless: str = ""
     not_finite: tuple[str, ...] = ()
+    sentence: int | None = None
+    n_sentences: int = 1
+    differing: tuple[int, ...] = ()
+    alike: tuple[int, ...] = ()
     _lines: Lines = field(default_factory=dict)
 
     @guarded("word this comparison", ARRAYS_TO_SEND)
@@ -141,7 +157,18 @@ class Comparison:
         because = f" {self._first_cause}." if self.causes else ""
         tables = self._rotation_tables
         unread = f", in a pass without your {tables}" if tables and not self.causes else ""
-        return f"The first stage that differs: {title(self.first.stage)}{unread}.{because}"
+        of_batch = f", in sentence {self._number} of {self.n_sentences}" if self._is_of_one_sentence else ""
+        return f"The first stage that differs: {title(self.first.stage)}{of_batch}{unread}.{because}"
+
+    @property
+    def _number(self) -> int:
+        return (self.sentence or 0) + 1
+
+    @property
+    def _is_of_one_sentence(self) -> bool:
+        """Whether the verdict is on one sentence of several."""
+        along_the_batch = bool(self.causes) and self.causes[0].id == ALONG_THE_BATCH
+        return self.n_sentences > 1 and bool(self.differing) and not along_the_batch
 
     @property
     def _rotation_tables(self) -> str:
@@ -184,19 +211,48 @@ class Comparison:
             tables = self._rotation_tables
             without = f", without your {tables}, which attnviz doesn't read" if tables else ""
             agree = f"{_agreeing(self.stages)} {to_rounding(self.precision)}{without}"
+            if self.n_sentences > 1:
+                titles = listed([title(each.stage) for each in self.stages])
+                agree = f"All {self.n_sentences} sentences agree: {titles} {to_rounding(self.precision)}{without}"
             if not self.not_finite:
                 return [f"{agree}."]
             because = [f"{self._first_cause}."] if self.causes else []
             return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}, elsewhere.", *because]
-        before = self.stages[: self.stages.index(self.first)]
+        return [*self._of_the_batch, *self._of_the_first_difference(self.first), *self._of_others]
+
+    @property
+    def _of_the_batch(self) -> list[str]:
+        """Which sentences of a batch differ."""
+        if not self._is_of_one_sentence:
+            return []
+        if len(self.differing) == self.n_sentences:
+            return [f"All {self.n_sentences} sentences differ. This is on the first."]
+        agree = self.n_sentences - len(self.differing)
+        return [
+            f"Sentence {self._number} of {self.n_sentences} differs; {agree} {'agrees' if agree == 1 else 'agree'}."
+        ]
+
+    @property
+    def _of_others(self) -> list[str]:
+        """What the other differing sentences of a batch show of the cause."""
+        others = [each for each in self.differing if each != self.sentence]
+        if not self._is_of_one_sentence or not others:
+            return []
+        rest = [each for each in others if each not in self.alike]
+        sentences = [f"{_which(self.alike)} for the same reason."] if self.alike else []
+        return sentences + ([f"{_which(rest)} too, which this doesn't explain."] if rest and self.causes else [])
+
+    def _of_the_first_difference(self, first: Agreement) -> list[str]:
+        before = self.stages[: self.stages.index(first)]
         sentences = [f"{_agreeing(before)}."] if before else []
         has_wrong_axes = bool(self.causes) and self.causes[0].id == WRONG_AXES
         if not has_wrong_axes:
-            sentences.append(f"{capital(title(self.first.stage))} {difference_clause(self.first, self.precision)}.")
+            sentences.append(f"{capital(title(first.stage))} {difference_clause(first, self.precision)}.")
         if not self.causes:
-            return [*sentences, *self.unexplained, *([] if self.first.shapes else self.skipped_checks)]
+            return [*sentences, *self.unexplained, *([] if first.shapes else self.skipped_checks)]
         more = self.causes[1:]
-        agree = f"{'all' if self.explained else 'more'} of your numbers agree."
+        whose = "its" if self._is_of_one_sentence else "your"
+        agree = f"{'all' if self.explained else 'more'} of {whose} numbers agree."
         so = "read so" if has_wrong_axes else "computed so"
         sentences.append(f"{self._first_cause}." if more else f"{self._first_cause}: {so}, {agree}")
         if self.alternatives:
@@ -208,6 +264,11 @@ class Comparison:
             so = "Read so" if all(each.id == WRONG_AXES for each in self.causes) else "Computed with these mistakes"
             sentences += [*(f"Besides, {cause(each)}." for each in more), f"{so}, {agree}"]
         return sentences if self.explained else [*sentences, "Something else differs too.", *self.skipped_checks]
+
+
+def _which(sentences: Sequence[int]) -> str:
+    numbers = listed([str(each + 1) for each in sentences])
+    return f"Sentence {numbers} differs" if len(sentences) == 1 else f"Sentences {numbers} differ"
 
 
 def _agreeing(stages: tuple[Agreement, ...]) -> str:
@@ -237,9 +298,9 @@ def compare(
     arrays : mapping of names to ndarray
         Any stages of one layer and one sentence, such as {"x": (tokens, d_model), "in_proj_weight": (3 d_model,
         d_model), "attention": (heads, tokens, tokens)}, by attnviz's names or those of PyTorch, Hugging Face,
-        TransformerLens, Keras or Flax, in their layouts. A single array of another name is taken for the stage of
-        `trace` that it is nearest to. A number `scale` says by what scores are multiplied, and words called `tokens`
-        (and `context_tokens`) name the rows and columns.
+        TransformerLens, Keras or Flax, in their layouts; or of a batch, with an axis of sentences. A single array of
+        another name is taken for the stage of `trace` that it is nearest to. A number `scale` says by what scores are
+        multiplied, and words called `tokens` (and `context_tokens`) name the rows and columns.
     layer : int, optional
         Which layer of `trace` the arrays are of, from 1 on; the first by default. Of arrays of several layers, whose
         names have numbers, those of this layer are compared, too.
@@ -281,11 +342,13 @@ def compare(
         kinds = " and ".join(type(each).__name__ for each in (trace, arrays))
         raise OwnArraysError(f"compare takes a trace, or None, and arrays by their names; got {kinds}.")
     texts, numbers = without_words(arrays)
-    explanation = explain(trace, numbers, layer, Conventions(n_heads, orientation, true_is, Tolerance.of(rtol, atol)))
+    stated = Conventions(n_heads, orientation, true_is, Tolerance.of(rtol, atol))
+    batch = _batch(numbers, texts, layer, stated) if trace is None else None
+    explanation = batch.shown if batch else explain(trace, numbers, layer, stated)
     diagnosis, shown = explanation.diagnosis, explanation.trace
     reading, first = diagnosis.candidate.reading, diagnosis.first_difference
     skipped = "; ".join(each.value for each in diagnosis.skipped_checks)
-    read = [*how_read(explanation)]
+    read = [*(_sentences_read(batch) if batch else ()), *how_read(explanation)]
     against = [
         each
         for each in (diagnosis.unconventional_mask.chosen if diagnosis.unconventional_mask else ())
@@ -306,7 +369,7 @@ def compare(
         read=tuple(read),
         not_recomputed=explanation.not_recomputed,
         unread=explanation.unread,
-        questions=tuple(questions(explanation)),
+        questions=(*_sentence_questions(batch), *questions(explanation)),
         unexplained=unexplained(explanation),
         skipped_checks=[f"Not tried: {skipped}."] if skipped else [],
         precision=diagnosis.precision.name,
@@ -319,7 +382,33 @@ def compare(
         unless=unless,
         not_finite=tuple(_infinities(numbers)),
         _lines=lines_of(arrays, {layouts[w].family for w in PROJECTIONS if w in layouts} == {IN_OUT}),
+        sentence=batch.sentence if batch else None,
+        n_sentences=batch.n if batch else 1,
+        differing=batch.differing if batch else (),
+        alike=batch.alike if batch else (),
     )
+
+
+def _batch(
+    arrays: Mapping[str, np.ndarray], texts: Texts, layer: int | None, stated: Conventions
+) -> BatchExplanation | None:
+    """The comparison of several sentences; None if the arrays are of one."""
+    own = arrays if layer is None else of_layer(arrays, layer)
+    ways = batches_of(own, max(map(len, texts.values()), default=0))
+    return explain_batch(ways, None, stated) if ways else None
+
+
+def _sentences_read(batch: BatchExplanation) -> Iterator[str]:
+    if batch.batch.axis and not batch.batch.contradicted_by:
+        yield f"Your arrays were read sequence first: (tokens, {batch.n} sentences, d_model)."
+
+
+def _sentence_questions(batch: BatchExplanation | None) -> Iterator[str]:
+    if batch and batch.batch.axis and not batch.batch.is_certain and not batch.batch.contradicted_by:
+        yield (
+            "Is your x (tokens, sentences, d_model)? If its first axis counts sentences, attention ran along the batch "
+            "axis."
+        )
 
 
 def _unused_words(trace: Trace, texts: Texts) -> Iterator[str]:

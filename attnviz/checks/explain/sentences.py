@@ -1,0 +1,246 @@
+"""Sentences of a batch: each read as the first that agrees, and the first that differs explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+import numpy as np
+
+from attnviz.checks.causes import CAUSES
+from attnviz.checks.causes.cause import ALONG_THE_BATCH, Mistake, MistakeContext
+from attnviz.checks.explain.candidates import Candidate, Candidates
+from attnviz.checks.explain.comparison import Comparer
+from attnviz.checks.explain.diagnosis import Diagnosis
+from attnviz.checks.explain.explanation import Explanation, agreeing, by_convention, explain, explained
+from attnviz.checks.explain.search import Search
+from attnviz.checks.read.layouts import arranged, fitted
+from attnviz.checks.read.masks import MaskReading
+from attnviz.checks.read.names import of_layer
+from attnviz.checks.read.readings import (
+    Conventions,
+    Reading,
+    UserArrays,
+    numbers_in,
+    other_meanings,
+    readings,
+    user_arrays,
+    with_inferred_mask,
+    with_patterned_mask,
+)
+from attnviz.checks.read.sentences import Arrays, Batch
+from attnviz.core.errors import OwnArraysError
+
+_MOST_TRIED = 8  # so many sentences are looked at for one that agrees as it is
+
+
+@dataclass(frozen=True, eq=False)
+class BatchExplanation:
+    """A batch compared sentence by sentence."""
+
+    batch: Batch
+    n: int  # how many sentences there are
+    shown: Explanation  # of the first sentence that differs, or of one that agrees
+    sentence: int  # the shown one
+    differing: tuple[int, ...] = ()
+    alike: tuple[int, ...] = ()  # those that the shown one's mistakes explain
+
+
+@np.errstate(all="ignore")
+def explain_batch(ways: Sequence[Batch], layer: int | None, stated: Conventions) -> BatchExplanation:
+    """Compare the sentences of a batch, split in the first of several ways that explains them."""
+    results: list[BatchExplanation] = []
+    for each in ways:
+        with suppress(OwnArraysError):
+            results.append(_Sentences(each, layer, stated).explanation)
+            if not results[-1].differing or results[-1].shown.diagnosis.explains_all:
+                break
+    if not results:
+        return _Sentences(ways[0], layer, stated).explanation  # raises what is wrong with it
+    first, last = results[0], results[-1]
+    if last.differing or not last.batch.axis:
+        return first if last.differing else last
+    return _along_the_batch(first, last) if last.batch.contradicted_by else last
+
+
+def _along_the_batch(result: BatchExplanation, right: BatchExplanation) -> BatchExplanation:
+    """The explanation by attention along the other axis, where all numbers agree."""
+    diagnosis = result.shown.diagnosis
+    stages, n = diagnosis.stages, result.n
+    if result is right:  # the weights' shape tells the axis, which something contradicts
+        weights = next(each for each in stages if each.value is not None and each.stage == "attention")
+        assert weights.value is not None
+        *heads, n, _ = weights.value.shape
+        shapes = ((right.n, *heads, n, n), (n, *heads, right.n, right.n))
+        stages = tuple(replace(each, agrees=False, shapes=shapes) if each is weights else each for each in stages)
+    stage = next(each.stage for each in stages if not each.agrees)
+    mistakes = (Mistake(ALONG_THE_BATCH, stage, {}, {}),)
+    agree = right.shown.diagnosis.stages
+    diagnosis = replace(
+        diagnosis, stages=stages, mistakes=mistakes, alternatives=(), explained=agree, skipped_checks=()
+    )
+    everything = tuple(range(n))
+    return replace(
+        result, n=n, shown=replace(result.shown, diagnosis=diagnosis), differing=everything, alike=everything[1:]
+    )
+
+
+class _Sentences:
+    """The sentences of a batch in one way to split it."""
+
+    def __init__(self, batch: Batch, layer: int | None, stated: Conventions):
+        self.batch, self.layer, self.stated = batch, layer, stated
+        self.scalars: dict[str, float] = {}
+
+    def _arrays(self, at: int) -> Arrays:
+        self.scalars, arrays = numbers_in(of_layer(self.batch.of_each[at], self.layer or 1))
+        return arrays
+
+    @cached_property
+    def explanation(self) -> BatchExplanation:
+        n = self.batch.n
+        usual = next(filter(None, map(self._agreeing, range(min(n, _MOST_TRIED)))), None)
+        if usual is None:
+            shown = explain(None, self.batch.of_each[0], self.layer, self.stated)
+            if shown.diagnosis.first_difference is None:  # in a precision that only the whole search tries
+                usual = shown
+            else:
+                rest = tuple(at for at in range(1, n) if self._has_mistakes(at, shown))
+                return BatchExplanation(self.batch, n, shown, 0, tuple(range(n)), rest)
+        differing = [at for at in range(n) if not self._agrees(at, usual)]
+        for at in differing[:_MOST_TRIED]:  # where the first sentence may be read in several ways
+            if (other := self._agreeing(at)) and all(self._agrees(each, other) for each in range(n)):
+                return BatchExplanation(self.batch, n, other, at)
+        if not differing:
+            return BatchExplanation(self.batch, n, usual, 0)
+        first, *others = differing
+        shown = self._explained_as(first, usual)
+        alike = tuple(at for at in others if self._has_mistakes(at, shown))
+        return BatchExplanation(self.batch, n, shown, first, tuple(differing), alike)
+
+    def _agreeing(self, at: int) -> Explanation | None:
+        """A sentence that agrees without any mistake, in whichever reading."""
+        ways, unread = self._ways(at)
+        searches: list[Search] = []
+
+        def make(way: UserArrays) -> Candidates:
+            read = readings(way, self.stated.n_heads, self.scalars)
+            return Candidates(way, [Candidate.of(each) for each in read], self.stated.tolerance)
+
+        try:
+            found = agreeing(ways, make, searches)
+        except OwnArraysError:
+            return None
+        for each in searches if not found else ():
+            if match := each.match or each.completed_match:
+                found = each.candidates.arrays, match
+                break
+        if not found or not found[1].stages:
+            return None
+        diagnosis = by_convention(*found)
+        return None if diagnosis.first_difference else Explanation(found[0], unread, diagnosis, None, 1)
+
+    def _ways(self, at: int) -> tuple[list[UserArrays], tuple[str, ...]]:
+        ways, unread = user_arrays(self._arrays(at), self.stated)
+        return [other for way in ways for other in other_meanings(way)], unread
+
+    def _as(self, at: int, usual: Explanation) -> Candidates | None:
+        """A sentence read as another one; None if it can't be."""
+        own = usual.diagnosis.candidate
+        assert own.reading
+        for arrays in self._ways(at)[0]:
+            if _kinds(arrays) == _kinds(usual.arrays) and (read := [*_read_as(arrays, usual.arrays, own.reading)]):
+                likely = [replace(Candidate.of(each), rotation=own.rotation) for each in read]
+                return Candidates(arrays, likely, self.stated.tolerance, is_settled=True)
+        return None
+
+    def _agrees(self, at: int, usual: Explanation) -> bool:
+        if (candidates := self._as(at, usual)) is None:
+            return False
+        search = Search(candidates)
+        return bool(search.match or search.coarse_match)
+
+    def _explained_as(self, at: int, usual: Explanation) -> Explanation:
+        """The explanation of a sentence that differs, read as the one that agrees."""
+        candidates = self._as(at, usual)
+        if candidates is None:
+            return explain(None, self.batch.of_each[at], self.layer, self.stated)
+        arrays, diagnosis = explained([candidates.arrays], lambda way: replace(candidates, arrays=way))
+        return replace(usual, arrays=arrays, diagnosis=diagnosis)
+
+    def _has_mistakes(self, at: int, shown: Explanation) -> bool:
+        """Whether the mistakes of one sentence explain another one."""
+        candidates = self._as(at, shown) if shown.diagnosis.mistakes and shown.diagnosis.explains_all else None
+        if candidates and any(_are_mistakes_of(shown.diagnosis, each, candidates.arrays) for each in candidates.likely):
+            return True
+        if not shown.diagnosis.explains_all or shown.diagnosis.candidate.is_large:
+            return False
+        other = explain(None, self.batch.of_each[at], self.layer, self.stated).diagnosis
+        return other.explains_all and _named(other) == _named(shown.diagnosis) != []
+
+
+def _named(diagnosis: Diagnosis) -> list[tuple]:
+    return [(each.id, each.slots) for each in diagnosis.mistakes]
+
+
+def _kinds(arrays: UserArrays) -> dict[str, tuple]:
+    return {
+        stage: (each.name, each.value.shape if stage != "mask" else (), each.orientation)
+        for stage, each in arrays.items()
+    }
+
+
+def _read_as(arrays: UserArrays, others: UserArrays, reading: Reading) -> Iterator[Reading]:
+    """The arrays of a sentence in another one's layouts; they may hide other keys by zeros of their attention."""
+    values = {}
+    for stage, value in reading.arrays.items():
+        if stage == "mask":
+            continue
+        layout, array = reading.layouts[stage], arrays[stage].value
+        fit = fitted(layout, array.shape, reading.sizes)
+        if fit is None:
+            return
+        is_shared = np.array_equal(array, others[stage].value)
+        values[stage] = value if is_shared else arranged(array, layout, stage, fit)
+    plain = replace(reading, arrays=values, mask=None)
+    if reading.mask is None:
+        yield plain
+        return
+    chosen = [(each.name, each.true_is) for each in reading.mask.chosen]
+    own = [plain]
+    if "mask" in arrays:
+        t, s = reading.sizes.get("t", 1), reading.sizes["s"]
+        masks = (each.arranged(t, s) for each in arrays["mask"].masks)
+        own = [plain.with_mask(each) for each in masks if [(m.name, m.true_is) for m in each.chosen] == chosen]
+    for each in own:
+        yield from _with_inferred(each, reading.mask, arrays)
+
+
+def _with_inferred(own: Reading, usual: MaskReading, arrays: UserArrays) -> Iterator[Reading]:
+    """The reading, with what else hides keys as in the usual one; or with the keys that its own attention hides."""
+    if usual.inferred in ("", "zeros"):
+        yield own
+    if usual.inferred:
+        is_pattern = usual.size or usual.inferred.startswith("ALiBi")
+        for each in chain(with_inferred_mask(own, arrays), with_patterned_mask(own) if is_pattern else ()):
+            if each.mask and (each.mask.inferred, each.mask.size) in ((usual.inferred, usual.size), ("zeros", 0)):
+                yield each
+
+
+def _are_mistakes_of(diagnosis: Diagnosis, candidate: Candidate, arrays: UserArrays) -> bool:
+    comparer = Comparer(arrays, diagnosis.precision)
+    compared = comparer.compare(candidate)
+    for mistake in diagnosis.mistakes:
+        first = compared.first_difference
+        context = MistakeContext(
+            candidate.trace, compared.nodes, candidate.wrong_masks, {*arrays}, candidate.sizes, first, compared.values
+        )
+        changes = CAUSES[mistake.id].changes(context) if first else ()
+        nodes = next((nodes for nodes, slots in changes if slots == mistake.slots), None)
+        if nodes is None:
+            return False
+        compared = comparer.compare(candidate, {**compared.nodes, **nodes}, compared)
+    return compared.agrees

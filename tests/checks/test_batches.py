@@ -1,0 +1,175 @@
+"""Batches: several sentences compared one by one, and attention along the axis that counts them."""
+
+import numpy as np
+import pytest
+from implementations import softmax
+
+from attnviz import compare
+from attnviz.testing import assert_attention
+
+B, T, H, D = 4, 5, 2, 3
+M = H * D
+RANDOM = np.random.default_rng(0)
+W = {each: RANDOM.normal(size=(M, M)) for each in "qkvo"}
+X = RANDOM.normal(size=(B, T, M))
+N_SEEN = np.array([5, 3, 4, 5])
+PADDING = np.arange(T) < N_SEEN[:, None]
+CAUSAL = np.tri(T, dtype=bool)
+MASKS = {  # by their names and shapes, and the keys that they leave visible
+    "none": ({}, np.ones((1, 1, T, T), bool)),
+    "causal (t, t)": ({"mask": CAUSAL}, CAUSAL[None, None]),
+    "padding (B, t)": ({"attention_mask": PADDING.astype(int)}, PADDING[:, None, None]),
+    "padding of torch": ({"key_padding_mask": ~PADDING}, PADDING[:, None, None]),
+    "padding (B, 1, 1, t)": ({"mask": PADDING[:, None, None]}, PADDING[:, None, None]),
+    "both (B, 1, t, t)": ({"mask": PADDING[:, None, None] & CAUSAL}, PADDING[:, None, None] & CAUSAL),
+    "both, added (B, h, t, t)": (
+        {"mask": np.where(np.broadcast_to(PADDING[:, None, None] & CAUSAL, (B, H, T, T)), 0, -1e9)},
+        PADDING[:, None, None] & CAUSAL,
+    ),
+    "both (B*h, t, t)": (
+        {"attn_mask": np.repeat(PADDING[:, None] & CAUSAL, H, axis=0)},
+        PADDING[:, None, None] & CAUSAL,
+    ),
+    "causal and padding": ({"mask": CAUSAL, "key_padding_mask": ~PADDING}, PADDING[:, None, None] & CAUSAL),
+}
+
+
+def heads_of(rows):
+    return rows.reshape(*rows.shape[:-1], H, D).swapaxes(-3, -2)
+
+
+def attended(x, seen, scale=D**-0.5):
+    """Every stage of a batch of sentences, one after the other."""
+    stages = {}
+    for at, rows in enumerate(x):
+        q, k, v = (heads_of(rows @ W[each]) for each in "qkv")
+        scores = q @ k.swapaxes(-1, -2) * scale
+        attention = softmax(np.where(np.broadcast_to(seen, (len(x), 1, *seen.shape[-2:]))[at], scores, -np.inf))
+        output = (attention @ v).swapaxes(0, 1).reshape(len(rows), M) @ W["o"]
+        for name, each in {"q": q, "k": k, "v": v, "attention": attention, "output": output}.items():
+            stages.setdefault(name, []).append(each)
+    return {name: np.stack(each) for name, each in stages.items()}
+
+
+def arrays(mask="none", wrong=(), names=("q", "k", "v", "attention", "output"), dtype=np.float64, **mistake):
+    """The arrays of a batch, in some sentences with a mistake."""
+    given, seen = MASKS[mask]
+    right, mistaken = attended(X, seen), attended(X, mistake.pop("seen", seen), **mistake)
+    for name, each in right.items():
+        for at in wrong:
+            each[at] = mistaken[name][at]
+    made = {name: right[name].astype(dtype) for name in names}
+    return {"x": X.astype(dtype), **{f"w_{e}": w.astype(dtype) for e, w in W.items()}, **given, **made}
+
+
+SETS = (("q", "k", "v", "attention", "output"), ("attention",), ("output",))
+
+
+@pytest.mark.parametrize("mask", MASKS)
+@pytest.mark.parametrize("names", SETS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_right_batch_agrees(mask, names, dtype):
+    given = arrays(mask, names=names, dtype=dtype)
+    found = compare(None, given, n_heads=H)
+    assert found.first is None, str(found)
+    assert found.verdict[0].startswith(f"All {B} sentences agree: ")
+    assert (found.n_sentences, found.differing) == (B, ())
+    assert found.trace["attention"].shape == (H, T, T)
+
+
+@pytest.mark.parametrize("at", range(B))
+@pytest.mark.parametrize("mask", ["none", "causal (t, t)", "padding (B, t)", "both (B*h, t, t)"])
+def test_the_wrong_sentence_is_named_with_its_mistake(at, mask):
+    found = compare(None, arrays(mask, wrong=[at], scale=1.0))
+    assert (found.sentence, found.differing, found.first.stage) == (at, (at,), "attention")
+    assert [each.id for each in found.causes] == ["unscaled"]
+    assert f"Sentence {at + 1} of {B} differs; 3 agree." in found.verdict[0]
+    np.testing.assert_allclose(found.trace["x"].value, X[at])
+    np.testing.assert_allclose(found.theirs["attention"].value, arrays(mask, [at], scale=1.0)["attention"][at])
+
+
+@pytest.mark.parametrize("wrong", [(0, 1, 2, 3), (1, 3), (0, 2, 3)])
+def test_the_cause_is_confirmed_on_the_others(wrong):
+    found = compare(None, arrays(wrong=wrong, scale=1.0))
+    assert (found.differing, found.alike) == (wrong, wrong[1:])
+    assert [each.id for each in found.causes] == ["unscaled"]
+    given = arrays(wrong=wrong, scale=1.0)
+    given["output"][wrong[-1]] += 1
+    other = compare(None, given)
+    assert (other.differing, other.alike) == (wrong, wrong[1:-1])
+
+
+def test_a_batch_whose_mask_is_ignored_or_inverted_is_wrong():
+    ignored = compare(None, arrays("padding (B, 1, 1, t)", wrong=(1, 2), seen=MASKS["none"][1]))
+    assert [each.id for each in ignored.causes] == ["mask not applied"]
+    assert ignored.differing == (1, 2)
+    one = compare(None, arrays("causal (t, t)", wrong=(3,), seen=MASKS["none"][1]))
+    assert ([each.id for each in one.causes], one.differing) == (["mask not applied"], (3,))
+    unmasked = arrays("causal (t, t)", wrong=(3,), seen=MASKS["none"][1])
+    del unmasked["mask"]
+    assert compare(None, unmasked).differing  # causal in three, in one not
+
+
+LAYOUTS = {
+    "(B, t, h, d)": lambda q: q.swapaxes(1, 2),
+    "(B, t, h * d)": lambda q: q.swapaxes(1, 2).reshape(B, T, M),
+    "(B * h, t, d)": lambda q: q.reshape(B * H, T, D),
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_heads_may_lie_anywhere(layout):
+    given = arrays("causal (t, t)")
+    given |= {each: LAYOUTS[layout](given[each]) for each in "qkv"}
+    given["attention"] = given["attention"].mean(axis=1) if "t, h * d" in layout else given["attention"]
+    assert compare(None, given, n_heads=H).verdict[0].startswith(f"All {B} sentences agree")
+
+
+def sequence_first(given):
+    return given | {name: given[name].swapaxes(0, 1) for name in ("x", "output") if name in given}
+
+
+@pytest.mark.parametrize("mask", ["none", "padding of torch", "causal (t, t)"])
+def test_sequence_first_agrees_and_is_asked_about_where_nothing_tells(mask):
+    given = sequence_first(arrays(mask, names=("attention", "output")))
+    found = compare(None, given)
+    assert found.verdict[0].startswith(f"All {B} sentences agree")
+    assert bool(found.questions) == (mask == "none")
+    assert not compare(None, given | {"tokens": np.array(list("abcde"))}).questions
+    wrong = sequence_first(arrays(mask, names=("attention", "output"), wrong=(2,), scale=1.0))
+    assert (compare(None, wrong).differing, compare(None, wrong).first.stage) == ((2,), "attention")
+
+
+def along_the_batch(names, **rows):
+    """A batch whose code takes x as (tokens, sentences, d_model) although it isn't."""
+    x = rows.get("x", X)
+    made = attended(x.swapaxes(0, 1), np.ones((1, 1, len(x), len(x)), bool))
+    made["output"] = made["output"].swapaxes(0, 1)
+    return {"x": x, **{f"w_{each}": w for each, w in W.items()}, **{name: made[name] for name in names}}
+
+
+@pytest.mark.parametrize("names", [("attention",), ("output",), ("attention", "output")])
+@pytest.mark.parametrize("n", [3, T])
+def test_attention_along_the_batch_is_named_or_asked_about(names, n):
+    given = along_the_batch(names, x=RANDOM.normal(size=(n, T, M)))
+    library = {"hidden_states": given["x"]} | {name: each for name, each in given.items() if name != "x"}
+    found = compare(None, library)
+    assert [each.id for each in found.causes] == ["attention along the batch axis"], str(found)
+    assert found.explained
+    assert "ran along the batch axis" in str(found)
+    neutral = compare(None, given)
+    assert neutral.first is None
+    assert any("along the batch" in each for each in neutral.questions)
+    with pytest.raises(AssertionError, match="along the batch"):
+        assert_attention(given)
+    if n != T:
+        masked = compare(None, given | {"key_padding_mask": np.zeros((n, T), bool)})
+        assert bool(masked.causes) == ("attention" in names)
+
+
+def test_one_sentence_is_no_batch():
+    given = arrays("padding (B, 1, 1, t)")
+    one = {name: each[:1] if len(each) == B else each for name, each in given.items()}
+    found = compare(None, one)
+    assert (found.sentence, found.n_sentences) == (None, 1)
+    assert found.first is None
