@@ -31,6 +31,7 @@ from attnviz.checks.read.readings import (
     with_inferred_mask,
     with_patterned_mask,
 )
+from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
 from attnviz.checks.read.sentences import Arrays, Batch
 from attnviz.core.errors import OwnArraysError
 
@@ -94,9 +95,11 @@ class _Sentences:
     def __init__(self, batch: Batch, layer: int | None, stated: Conventions):
         self.batch, self.layer, self.stated = batch, layer, stated
         self.scalars: dict[str, float] = {}
+        self.tables = UserTables()
 
     def _arrays(self, at: int) -> Arrays:
         self.scalars, arrays = numbers_in(of_layer(self.batch.of_each[at], self.layer or 1))
+        self.tables, arrays = rotation_tables(arrays)
         return arrays
 
     @cached_property
@@ -127,7 +130,7 @@ class _Sentences:
         searches: list[Search] = []
 
         def make(way: UserArrays) -> Candidates:
-            read = readings(way, self.stated.n_heads, self.scalars)
+            read = readings(way, self.stated.n_heads, self.scalars, self.tables)
             return Candidates(way, [Candidate.of(each) for each in read], self.stated.tolerance)
 
         try:
@@ -141,7 +144,7 @@ class _Sentences:
         if not found or not found[1].stages:
             return None
         diagnosis = by_convention(*found)
-        return None if diagnosis.first_difference else Explanation(found[0], unread, diagnosis, None, 1)
+        return None if diagnosis.first_difference else Explanation(found[0], unread, diagnosis, None, 1, self.tables)
 
     def _ways(self, at: int) -> tuple[list[UserArrays], tuple[str, ...]]:
         ways, unread = user_arrays(self._arrays(at), self.stated)
