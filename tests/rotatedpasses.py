@@ -43,7 +43,7 @@ class RotatedPass:
         made = cls(random, pick(SCALINGS), pick(SHAPES), pick(POSITIONS), pick(("halves", "neighbours")))
         made.d, made.n_rotated, made.n_heads, made.n, made.step = d, pick((d, d, d, d // 4 * 2)), n_heads, n, step
         made.n_groups = pick([g for g in (1, 2, 4) if n_heads % g == 0])
-        made.n_new = n if not step else pick((1, 1, 2, min(3, n - 1)))
+        made.n_new = n
         made.table_pairs, made.precision = pick(("halves", "neighbours")), pick(("float64", "float32"))
         made.kept = tuple(each for each in ("q", "scaled", "attention", "output") if random.random() < 0.6) or (
             "output",
@@ -51,8 +51,11 @@ class RotatedPass:
         made.has_mask = random.random() < 0.5
         if made.shape in ("speeds", "angles") and made.scaling == "yarn":  # whose factor is only in cosines and sines
             made.scaling = "linear"
-        if step == "whole text" and made.shape in ("angles",):
-            made.shape = "longer"
+        if step:  # a text of its own; what is compared tells how many keys there are
+            made.positions = "usual" if made.positions == "packed" else made.positions
+            made.n = max(n, 5)
+            made.n_new = pick((1, 1, 2))
+            made.kept = (*made.kept, *({"attention"} - {*made.kept}))
         return made
 
     @property

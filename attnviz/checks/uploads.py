@@ -11,6 +11,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct, structs
 
+from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.files import read_file
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, recomputed, stages
 from attnviz.checks.read.names import layers_of, with_words, words_in, words_of
@@ -213,7 +214,9 @@ _HEADS = (*range(1, 17), 20, 24, 25, 32, 40, 48, 64, 96, 128)
 
 # Options of a file, with their choices; the first is the default
 _IT = "the pass that the walkthrough shows"
-_STAGES = {"": "what its name says, or what is nearest"} | {each: full_title(each) for each in stages()}
+_STAGES = {"": "what its name says, or what is nearest"} | {
+    each: full_title(each) for each in stages() if each not in KEPT
+}
 _PASSES = {OWN: "attnviz's pass from the same inputs and weights", SHOWN: _IT}
 _ORIENTATIONS = {"": "what fits", IN_OUT: f"{IN_OUT}, as in x @ W", OUT_IN: f"{OUT_IN}, as in PyTorch's Linear"}
 _MEANINGS = {"": "what fits", "visible": "a key that is seen", "hidden": "a key that is hidden"}

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from rotatedpasses import SHAPES, RotatedPass
+from rotatedpasses import SHAPES, STEPS, RotatedPass
 
 from attnviz import compare
 
-N_DRAWN = 60
+N_DRAWN = 80
 MISTAKES = {
     "heads": {"rotation along the heads", "rotation left out"},
     "not rotated": {"rotation left out", "rotation along the heads"},
@@ -26,7 +26,7 @@ def drawn(seed, **options):
 
 @pytest.mark.parametrize("seed", range(N_DRAWN))
 def test_a_correct_pass_agrees_and_its_tables_are_read(seed):
-    made = RotatedPass.drawn(np.random.default_rng(seed), steps=("",))
+    made = RotatedPass.drawn(np.random.default_rng(seed))
     arrays = made.arrays()
     found = compare(None, arrays)
     assert found.first is None, str(found)
@@ -48,3 +48,51 @@ def test_a_rotation_otherwise_is_named(mistake, shape):
         assert found.causes, str(found)
         assert named <= MISTAKES[mistake], str(found)
         assert found.explained
+
+
+STEP_MISTAKES = {
+    "restarts": {"rotation restarts in a decode step"},
+    "queries restart": {"rotation restarts in a decode step"},
+    "backwards": {"rotation by negative angles"},
+    "not rotated": {"rotation left out"},
+}
+
+
+@pytest.mark.parametrize("mistake", STEP_MISTAKES)
+@pytest.mark.parametrize("step", STEPS[1:])
+@pytest.mark.parametrize("tables", ["(t, d)", "longer", "none"])
+def test_a_decode_step_rotated_otherwise_is_named(step, mistake, tables):
+    for n_new in (1, 2):
+        shape = "longer" if tables == "none" else tables
+        scaling = "default" if tables == "none" else "uneven"
+        made = drawn(1, step=step, shape=shape, n_new=n_new, mistake=mistake, scaling=scaling, kept=("attention",))
+        arrays = made.arrays()
+        if tables == "none":
+            arrays = {name: each for name, each in arrays.items() if name not in ("cos", "sin")}
+        found = compare(None, arrays)
+        named = {each.id for each in found.causes[:1]} | {each.id for some in found.alternatives for each in some}
+        if n_new == 1:  # at position 0 nothing is rotated
+            named -= {"rotation left out", "rotation restarts in a decode step"} - STEP_MISTAKES[mistake]
+        asked = "should it be?" in str(found) or (tables == "none" and found.causes == ())
+        assert named == STEP_MISTAKES[mistake] or (tables == "none" and asked), str(found)
+
+
+def test_positions_that_begin_again_in_a_decode_step_are_named():
+    """`position_ids` or a table of one row at position 0, though tokens were kept."""
+    made = drawn(1, step="cache", shape="longer", n_new=2, mistake="restarts", kept=("attention",))
+    found = compare(None, {**made.arrays(), "position_ids": np.arange(2)})
+    assert [each.id for each in found.causes] == ["rotation restarts in a decode step"]
+    made = drawn(1, step="cache", shape="(t, d)", n_new=1, mistake="restarts", kept=("attention",))
+    arrays = {**made.arrays(), "cos": np.ones((1, 8)), "sin": np.zeros((1, 8))}
+    assert "are those of position 0, after 6 tokens in the cache" in str(compare(None, arrays))
+
+
+def test_given_queries_and_keys_that_may_be_rotated_already_raise_a_question():
+    made = drawn(2, kept=("attention",))
+    arrays = made.arrays()
+    for rotated, asks in (("_rotated", True), ("", False)):
+        rows = {each: made.stages[each + rotated] for each in "qk"} | {"v": made.stages["v"]}
+        kept = {name: arrays[name] for name in ("attention", "mask", "cos", "sin")}
+        found = compare(None, rows | kept)
+        assert found.first is None
+        assert ("rotated by your cos and sin already" in str(found)) == asks

@@ -53,6 +53,20 @@ def rotation_of_wrong_pairs(context: MistakeContext) -> Iterator[Change]:
 
 
 @CAUSES.add(
+    "{rows} of a decode step were rotated as if no tokens came before them: positions began at 0 again",
+    "positions = torch.arange(n_new)",
+    "positions = torch.arange(n_kept, n_kept + n_new)",
+)
+def rotation_restarts_in_a_decode_step(context: MistakeContext) -> Iterator[Change]:
+    n_new, n_keys = context.sizes.get("t", 0), context.sizes.get("s", 0)
+    rotations = {stage: each for stage, each in _rotations(context).items() if isinstance(each, TableRotation)}
+    if 0 < n_new < n_keys:
+        yield from alone_and_together(
+            [*rotations], lambda stage: context.computed(stage, rotations[stage].restarted(n_keys - n_new, n_new))
+        )
+
+
+@CAUSES.add(
     "{rows} were not rotated by their positions",
     "scores = q @ k.transpose(-2, -1)",
     _ROTATION,
@@ -170,8 +184,13 @@ def rotation_by_negative_angles(context: MistakeContext) -> Iterator[Change]:
         assert backward is not None
         return Rounded(backward, forward.error)
 
+    def backwards(stage: str, rotation: Rotation) -> Node:
+        if isinstance(rotation, TableRotation):
+            return context.computed(stage, rotation.backwards)
+        return Node(context.nodes[stage].inputs, partial(make, rotation))
+
     if rotations := _rotations(context):
-        yield change({each: Node(context.nodes[each].inputs, partial(make, rotations[each])) for each in rotations})
+        yield change({stage: backwards(stage, each) for stage, each in rotations.items()})
 
 
 @CAUSES.add(
@@ -261,21 +280,6 @@ def rotation_table_for_other_pairs(context: MistakeContext) -> Iterator[Change]:
 
 
 @CAUSES.add(
-    "{rows} of a decode step were rotated as if no tokens came before them: positions began at 0 again",
-    "positions = torch.arange(n_new)",
-    "positions = torch.arange(n_kept, n_kept + n_new)",
-)
-def rotation_restarts_in_a_decode_step(context: MistakeContext) -> Iterator[Change]:
-    n_new, n_keys = context.sizes.get("t", 0), context.sizes.get("s", 0)
-    rotations = {stage: each for stage, each in _rotations(context).items() if isinstance(each, TableRotation)}
-    are_new = [stage for stage in rotations if stage == "q_rotated" or len(context.nodes[stage].inputs) > 1]
-    if 0 < n_new < n_keys:
-        yield from alone_and_together(
-            are_new, lambda stage: context.computed(stage, rotations[stage].restarted(n_keys - n_new, n_new))
-        )
-
-
-@CAUSES.add(
     "the values were rotated by their positions, too",
     "q, k, v = rotate(q, positions), rotate(k, positions), rotate(v, positions)",
     _ROTATION,
@@ -283,7 +287,8 @@ def rotation_restarts_in_a_decode_step(context: MistakeContext) -> Iterator[Chan
 def values_rotated(context: MistakeContext) -> Iterator[Change]:
     nodes = context.nodes
     reads_v = context.makes("heads") and nodes["heads"].inputs[1:] == ("v",)
-    if "k_rotated" in nodes and reads_v and context.trace["v"].shape == context.trace["k"].shape:
+    has_kept = context.sizes["s"] != len(context.trace["k"].value[0]) if "k" in context.trace else True
+    if "k_rotated" in nodes and reads_v and not has_kept and context.trace["v"].shape == context.trace["k"].shape:
         rotate, v = nodes["k_rotated"].make, nodes["v"]
         yield change({"v": Node(v.inputs, lambda values, precision: rotate([v.made(values, precision)], precision))})
 

@@ -125,7 +125,9 @@ class Candidate:
     def forms(self, array: UserArray, stage: str) -> list[tuple[Layout, np.ndarray]]:
         """An array in attnviz's layout of a stage, for each layout that it may have."""
         if (array, stage) not in self._forms:
-            fits = ((layout, fitted(layout, array.value.shape, self.sizes)) for layout in layouts_of(stage))
+            new = {**self.sizes, "s": self.sizes["t"]} if "p" in self.sizes and stage[0] in "kv" else None
+            ways = [(each, sizes) for sizes in (self.sizes, new) if sizes for each in layouts_of(stage)]
+            fits = ((layout, fitted(layout, array.value.shape, sizes)) for layout, sizes in ways)
             forms = [(layout, arranged(array.value, layout, stage, fit)) for layout, fit in fits if fit]
             self._forms[array, stage] = forms
         return self._forms[array, stage]

@@ -15,6 +15,7 @@ from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
 from attnviz.checks.explain.nodes import FULLY_MASKED, Node, nodes_of, values_of
 from attnviz.checks.explain.search import Search
+from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.layouts import Layout, recomputed
 from attnviz.checks.read.names import layers_of, named, of_layer
 from attnviz.checks.read.readings import (
@@ -53,7 +54,7 @@ _OF_TWO_TEXTS = (
     "those of one layer: what its queries are made from as x and, if its keys are made of the other text, that as "
     "context."
 )
-_BEFORE_SCORES = {"x", "context", "embeddings", "positions", "past_key", "past_value"}
+_BEFORE_SCORES = {"x", "context", "embeddings", "positions", *KEPT}
 _BEFORE_SCORES |= {f"{kind}_{letter}" for kind in "wb" for letter in "qkv"} | {"g_attn_norm", "b_attn_norm"}
 _BEFORE_SCORES |= {f"{each}{part}" for each in "qk" for part in ("", "_normed", "_rotated")}
 _BEFORE_SCORES |= {"g_q_norm", "g_k_norm", "v"}
@@ -74,7 +75,7 @@ class Explanation:
     @cached_property
     def inputs(self) -> set[str]:
         """The stages that start the user's own pass, and are compared with nothing."""
-        return {"x", "context", "mask", *ALL_AXES} if self.reference is None else set()
+        return {"x", "context", "mask", *KEPT, *ALL_AXES} if self.reference is None else set()
 
     @cached_property
     def not_recomputed(self) -> tuple[str, ...]:
@@ -126,7 +127,7 @@ class Explanation:
         """
         candidate = self.diagnosis.candidate
         operation = candidate.reading and candidate.reading.config.rotation
-        is_kept = bool(candidate.reading and "past_key" in candidate.reading.arrays)
+        is_kept = candidate.reading is not None and not candidate.reading.arrays.keys().isdisjoint(KEPT)
         is_unknown = candidate.rotation and candidate.rotation.operation is None
         if not is_kept and not is_unknown and not isinstance(operation, TableRotation):
             return {}

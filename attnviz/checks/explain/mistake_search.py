@@ -11,7 +11,7 @@ from attnviz.checks.causes import CAUSES, code
 from attnviz.checks.causes.cause import Mistake, MistakeContext
 from attnviz.checks.explain.comparison import Agreement, Comparer, PassComparison, compared_stages, targets
 from attnviz.checks.explain.diagnosis import Diagnosis, Mistakes
-from attnviz.checks.explain.nodes import Node, Nodes, needed
+from attnviz.checks.explain.nodes import Node, Nodes, evaluated, needed
 from attnviz.checks.explain.prefilter import Prefilter
 from attnviz.checks.read.layouts import score_stages
 from attnviz.checks.read.rounding import Precision
@@ -83,13 +83,23 @@ def _next_mistakes(
     for part, passes in zip(parts, _passes_to_try(context, set(targets(first.stage)), known), strict=False):
         if is_first and part in failed:
             continue
-        accepted = [each for each in passes if near.accepts(each[1])]
+        accepted = [each for each in passes if _accepts(near, each[1], "p" in candidate.sizes)]
         if not accepted and is_first:
             failed.add(part)
         made = ((mistakes, comparer.compare(candidate, nodes, before)) for mistakes, nodes in accepted)
         if likeliest := _likeliest(made, first, n_agreeing):
             return likeliest
     return []
+
+
+def _accepts(near: Prefilter, nodes: Nodes, is_decode_step: bool) -> bool:
+    """Whether changed passes come near; one that loses the rows of a cache makes no pass."""
+    if not is_decode_step:
+        return near.accepts(nodes)
+    try:
+        return near.accepts(nodes) and bool(evaluated(nodes, near.comparer.rough.precision, {*nodes}))
+    except ValueError:
+        return False
 
 
 def _likeliest(

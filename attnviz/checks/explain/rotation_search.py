@@ -24,7 +24,6 @@ from attnviz.checks.explain.rotations import (
 from attnviz.checks.explain.unmodified_passes import UnmodifiedPasses
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.rounding import batches, select
-from attnviz.checks.read.table_operations import Positions
 
 MAX_ROTATED = 2  # in how many readings a base, or in large passes how many rotations, are searched
 MAX_SCORES = 2**14  # passes with more scores are large: fewer rotations of them are searched
@@ -89,7 +88,7 @@ def with_fitted_rotation(comparer: Comparer, candidate: Candidate) -> PassCompar
             yield of(dict.fromkeys([*(float(f"{number:.{n}g}") for n in range(1, 7)), number]))
 
     to_fit = rotations_to_fit(candidate.sizes["d"])
-    near = (nearest(replace(each, positions=_positions(candidate)), varied) for each, varied in to_fit)
+    near = (nearest(_placed([each], candidate)[0], varied) for each, varied in to_fit)
     return _first_agreeing(comparer, candidate, chain.from_iterable(near))
 
 
@@ -153,11 +152,10 @@ def _distances(comparer: Comparer, candidate: Candidate, rotations: Sequence[Rop
 
 def _placed(rotations: Iterable[RopeVariant], candidate: Candidate) -> list[RopeVariant]:
     """The rotations at the positions of a candidate's tokens."""
-    return [replace(each, positions=_positions(candidate)) for each in rotations]
-
-
-def _positions(candidate: Candidate) -> Positions | None:
-    return candidate.reading.positions if candidate.reading else None
+    reading = candidate.reading
+    n_kept = candidate.sizes["p"] if reading and "past_key" in reading.arrays else 0
+    positions = reading.positions if reading else None
+    return [replace(each, positions=positions, n_kept=n_kept) for each in rotations]
 
 
 def _in_batches(rotations: Sequence[RopeVariant], candidate: Candidate) -> Iterator[Sequence[RopeVariant]]:

@@ -35,6 +35,7 @@ class RopeVariant:
     factor: float = 1  # a divisor of positions in texts longer than those of training (Chen et al. 2023)
     is_llama3: bool = False  # whether it divides the slowest angles alone
     positions: Positions | None = None  # of the keys, the last of which are the queries'; by default 0, 1, 2, ...
+    n_kept: int = 0  # keys that a cache kept, which are rotated already
 
     @classmethod
     def like(cls, operation: operations.Rotation, d_k: int) -> RopeVariant:
@@ -100,6 +101,7 @@ def _tables(rotation: RopeVariant, n: int, d: int) -> tuple[np.ndarray, np.ndarr
     second = first + (n_pairs if rotation.is_in_halves else 1)
     positions = np.arange(n) if rotation.positions is None else np.array(rotation.positions[-n:])
     angles = positions[:, None] * rotation.angles
+    angles[: max(rotation.n_kept + n - len(rotation.positions or positions), 0)] = 0
     cos, sin, partner = np.ones((n, d)), np.zeros((n, d)), np.arange(d)
     cos[:, first] = cos[:, second] = np.cos(angles)
     sin[:, second] = np.sin(angles)

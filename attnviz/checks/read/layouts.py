@@ -9,7 +9,9 @@ from typing import Literal
 
 import numpy as np
 
+from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.rounding import most_numbers
+from attnviz.checks.read.table_operations import Kept
 from attnviz.core import order
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer
@@ -28,6 +30,8 @@ _INPUTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("x", "embeddings", "positions"), ("token", "d_model")),
     "context": ("context token", "d_model"),
     **ALL_AXES,
+    **dict.fromkeys(("past_key", "past_unrotated_key"), ("head", "key", "d_k")),
+    "past_value": ("head", "key", "d_v"),
 }
 
 
@@ -84,9 +88,26 @@ def recomputed(arrays: Mapping[str, np.ndarray], config: LayerConfig) -> Trace:
     for name, axes in stages().items():
         if name in arrays and name != "mask":
             build.give(Stage.given(name, real(name, arrays[name], axes), axes, _GIVEN))
+    if not arrays.keys().isdisjoint(KEPT):
+        _add_kept(build, config)
     add_layer(build, config, mask)
     trace = Trace(tuple(build.stages.values()), {})
     return trace if mask is None else trace.with_sources({"mask": _GIVEN.recipe})
+
+
+def _add_kept(build: Builder, config: LayerConfig) -> None:
+    """Add the queries, keys and values, with the rows that a cache kept before the new ones."""
+    specs = [each for each in order.LAYER[: _ORDER.index("scores")] if each.is_in(config)]
+    keys = [each.name for each in specs if each.name in ("k", "k_normed", "k_rotated")]
+    kept = {keys[-1]: "past_key"} if "past_key" in build.here else {"k": "past_unrotated_key"}
+    kept["v"] = "past_value"
+    for spec in specs:
+        inputs = [build[each] for each in spec.inputs(build.here)] if spec.name not in build.here else []
+        if inputs:
+            operation, past = spec.operation(config, *inputs), kept.get(spec.name, "")
+            if past in build.here:
+                operation, inputs = Kept("key", operation=operation), [*inputs, build[past]]
+            build.apply(spec.name, operation, *inputs)
 
 
 def _with_mask_of_scores(arrays: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
@@ -115,7 +136,7 @@ _SECOND, _BATCH_SECOND = "heads on the second axis", "batch on the second axis"
 Sizes = Mapping[str, int]
 """The length of each axis by its letter: t queries, s keys, m and c dimensions of a token and of one of the context,
 h heads, g groups of keys and values (fewer than h where heads share them), d dimensions of a query and a key, v of a
-value, o of the output, n neurons, e the numbers that they write."""
+value, o of the output, p kept keys, n neurons, e the numbers that they write."""
 
 
 @dataclass(frozen=True)
@@ -163,6 +184,10 @@ def _grouped(length: str) -> tuple[Layout, ...]:
     return (*_headed("g", "s", length), Layout(f"h s {length}", REPEATED, "heads first"))
 
 
+def _kept(length: str) -> tuple[Layout, ...]:
+    return (*_headed("g", "p", length), Layout(f"h p {length}", REPEATED, "heads first"))
+
+
 def _alone(*patterns: str, title: str = "") -> tuple[Layout, ...]:
     return tuple(Layout(each, title if at else "") for at, each in enumerate(patterns))
 
@@ -188,6 +213,8 @@ _LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     **dict.fromkeys(("q", "q_normed", "q_rotated"), _headed("h", "t", "d")),
     **dict.fromkeys(("k", "k_normed", "k_rotated"), _grouped("d")),
     "v": _grouped("v"),
+    **dict.fromkeys(("past_key", "past_unrotated_key"), _kept("d")),
+    "past_value": _kept("v"),
     **dict.fromkeys(("scores", "scaled", "masked"), _ROWS),
     "mask": (*_alone("t s", "h t s"), Layout("s", "the same for every query")),
     "attention": (*_ROWS, Layout("t h 1 1", _SINGLE), Layout("t 1 1", f"{_AVERAGED}, {_SINGLE}")),

@@ -94,6 +94,8 @@ _PATTERNS: list[tuple[str, Named]] = [
     *_each("{e}_normed|{e}_norm", "{e}_normed", letters="qk"),
     ("(?:soft_?)?capped(?:_scores)?", Named("capped")),
     ("biased(?:_scores)?", Named("biased")),
+    ("past_(?:k|keys?)|(?:k|keys?)_cached?|cached?_(?:k|keys?)", Named("past_key")),
+    ("past_(?:v|values?)|(?:v|values?)_cached?|cached?_(?:v|values?)", Named("past_value")),
     ("q|query|queries|hook_q", Named("q")),
     ("k|key|keys|hook_k", Named("k")),
     ("v|value|values|hook_v", Named("v")),

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.checks.read.decode_steps import KEPT, with_kept
 from attnviz.checks.read.files import as_array, numeric
 from attnviz.checks.read.layouts import (
     BY_HEADS,
@@ -37,7 +38,8 @@ from attnviz.checks.read.rotation_tables import UserTables
 from attnviz.checks.read.rounding import Digits, Format, Tolerance, most_numbers, written_in
 from attnviz.checks.read.table_operations import Positions, TableRotation, as_table
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.order import LayerConfig, layer_configs
+from attnviz.core.operations.rotation import Rotation
+from attnviz.core.order import CHOICES, LayerConfig, layer_configs
 
 _PROJECTED = (["query"], ["query", "key", "value"])  # the inputs of `nn.MultiheadAttention`, which it projects
 ZERO_KEY = "(key of zeros)"  # the name of a sink of 0 that stands for a key of zeros
@@ -149,6 +151,10 @@ def _are_weights(scores: np.ndarray) -> bool:
 
 def other_meanings(arrays: UserArrays) -> Iterator[UserArrays]:
     """The arrays, and what else some of their names may mean in a pass from these arrays; the likeliest first."""
+    steps = [*map(_in_order, with_kept(arrays))]
+    if steps:
+        yield from steps
+        return
     for each in _with_query_as_x(arrays):
         for way in _with_output_as_heads(each):
             yield from _with_zero_key(way)
@@ -306,17 +312,21 @@ def _fits(
         if any(fit == other and np.array_equal(read, each) for other, each in seen):
             continue  # as for a single head
         seen.append((fit, read))
-        if layout.title != REPEATED and not (sizes["h"] > 1 and layout.is_averaged):
+        if (layout.title != REPEATED or stage in KEPT) and not (sizes["h"] > 1 and layout.is_averaged):
             yield from _fits(rest, arrays, {**fit, **_implied(stage, fit, arrays)}, layouts | {stage: layout})
 
 
 def _implied(stage: str, sizes: Sizes, arrays: UserArrays) -> Sizes:
     """Sizes that x determines: it is its own context, and is q, k and v if there are no projections."""
+    if stage in ("past_key", "past_unrotated_key"):
+        return {"s": sizes["t"] + sizes["p"]} if "t" in sizes else {}
     if stage != "x":
         return {}
     projected = set(arrays) & {*PROJECTIONS, "q", "k", "v"}
     is_own_context = "context" not in arrays and (not projected or set(arrays) & {"w_k", "w_v"})
     implied = {"s": sizes["t"], "c": sizes["m"]} if is_own_context else {}
+    if not arrays.keys().isdisjoint(KEPT):  # whose number is known later
+        implied.pop("s", None)
     return implied if projected else implied | {"d": sizes["m"], "v": sizes["m"], "g": sizes["h"]}
 
 
@@ -347,13 +357,22 @@ def _read(
     names = set(arrays) - ({"capped"} if "softcap" in numbers else set())
     more: dict[str, Any] = {"softcap": numbers["softcap"]} if "softcap" in numbers else {}
     positions = tables.positions_of(sizes.get("t", 1), sizes.get("s", 1))
+    if positions and "context" in arrays and "x" in arrays and arrays["context"].name != arrays["x"].name:
+        positions = None  # of two texts, each has its own
     rotations, may_lack = _rotations(names, values, sizes, tables)
     names -= {"q_rotated", "k_rotated"} if rotations else set()
     configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale, **more) for each in layer_configs(names)]
+    if d_k == 1:  # of which there are no pairs
+        configs = [replace(each, rotation=None) for each in configs]
     rotated = [replace(each, rotation=rotation) for each in configs for rotation in rotations]
     if not rotations and positions and d_k:
-        placed = (each.rotation and as_table(each.rotation.for_length(d_k), np.array(positions)) for each in configs)
+        where = np.array(positions)
+        placed = (each.rotation and as_table(each.rotation.for_length(d_k), where) for each in configs)
         configs = [replace(each, rotation=rotation) for each, rotation in zip(configs, placed, strict=True)]
+        if "x" in values and not any(each.rotation for each in configs):
+            configs += [
+                replace(each, rotation=as_table(rotation, where)) for each in configs for rotation in _usual(d_k)
+            ]
     read = [
         Reading(sizes, layouts, values, config, positions=positions)
         for config in (*rotated, *(configs if may_lack or not rotations else ()))
@@ -367,6 +386,11 @@ def _read(
     return [each.with_mask(mask) for mask in masks for each in read]
 
 
+def _usual(d_k: int) -> list[Rotation]:
+    """The rotations of published models, which a decode step may have done at other positions."""
+    return [each.for_length(d_k) for each in CHOICES["rotation"]] if d_k % 2 == 0 else []
+
+
 def _rotations(
     names: set[str], values: Mapping[str, np.ndarray], sizes: Sizes, tables: UserTables
 ) -> tuple[list[TableRotation], bool]:
@@ -376,7 +400,8 @@ def _rotations(
     """
     if "d" not in sizes or not {"q", "k"} & (names | computable(names)):
         return [], True
-    rotations = [*tables.rotations(sizes["d"], sizes.get("t", 1), sizes["s"])]
+    n_kept = sizes["p"] if "past_key" in names else 0
+    rotations = [*tables.rotations(sizes["d"], sizes.get("t", 1), sizes["s"], n_kept)]
     is_rotated = not names.isdisjoint(("q_rotated", "k_rotated"))
     return rotations, not is_rotated and ({"q", "k"} <= values.keys() or tables.speeds is not None)
 

@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.checks.read.files import as_array, numeric
 from attnviz.checks.read.names import compiled
 from attnviz.checks.read.rounding import FLOAT32, half_step, written_in
-from attnviz.checks.read.table_operations import Positions, Table, TableRotation, table_of
+from attnviz.checks.read.table_operations import SAME, Positions, Table, TableRotation, table_of
 from attnviz.core.operations.rotation import Pairs
 
 _PREFIX = r"(?:rot(?:ary)?_?|rope_?)?(?:pos(?:ition)?_?)?(?:emb(?:eddings?)?[._]?)?"
@@ -22,7 +22,6 @@ _KINDS = {
     "angles": compiled(r"(?:rot(?:ary)?_?|rope_?)?(?:inv_freqs?|freqs?|pos_emb|rotary_pos_emb)"),
     "positions": compiled(r"position_?ids?|pos_ids?|input_pos|cache_position"),
 }
-_SAME = 1e-5  # relative to a table in float32; how far rows of the same position may be apart
 _OTHER: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
 
 
@@ -88,8 +87,8 @@ class UserTables:
             elif n == n_keys:
                 yield table
             elif n == n_queries:
-                begins = not np.abs(table.numbers[0].imag).max() > _SAME  # though keys come before
-                rows = np.arange(n_keys) if begins else np.arange(n - n_keys, n)
+                # if it begins at 0 again, it is continued to where the new tokens are
+                rows = np.arange(n_keys) if table.begins_at_0 else np.arange(n - n_keys, n)
                 if table.is_even:
                     yield table.at(rows)
                 elif n_kept == n_keys - n_queries:
@@ -100,9 +99,9 @@ def _may_be_at(table: Table, positions: np.ndarray) -> bool:
     """Whether the rows may be those of these positions already, not those of 0, 1, 2, ..."""
     rows: dict[int, np.ndarray] = {}
     for row, position in zip(table.numbers, positions.tolist(), strict=True):
-        if np.abs(rows.setdefault(position, row) - row).max() > _SAME * np.abs(row).max():
+        if np.abs(rows.setdefault(position, row) - row).max() > SAME * np.abs(row).max():
             return False
-    turns = np.abs(table.numbers.imag).max(axis=-1) > _SAME
+    turns = np.abs(table.numbers.imag).max(axis=-1) > SAME
     return not (turns[positions == 0].any() or (turns.any() and not turns[0] and positions[0] != 0))
 
 
@@ -175,7 +174,7 @@ def _tables(numbers: np.ndarray, error: np.ndarray) -> tuple[Table, ...]:
     }
     if width % 2 == 0:
         for pairs, (one, other) in twice.items():
-            if np.allclose(numbers[:, one], numbers[:, other], rtol=0, atol=_SAME * np.abs(numbers).max()):
+            if np.allclose(numbers[:, one], numbers[:, other], rtol=0, atol=SAME * np.abs(numbers).max()):
                 tables.append(Table(numbers[:, one], error[:, one], pairs))
     is_constant = np.allclose(numbers, numbers[:, :1])  # as at position 0, where nothing is turned
     return (*tables, *([Table(numbers, error)] if not tables or is_constant else []))

@@ -376,6 +376,10 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
     first, unit = inputs[0], precision.unit
     size = np.where(np.isfinite(value), np.abs(value), 0)
     match operation:
+        case Kept():
+            new = value[..., inputs[-1].value.shape[-2] :, :]
+            error = _error(operation.operation, inputs[:-1], new, precision)
+            return np.concatenate([np.broadcast_to(inputs[-1].error, inputs[-1].value.shape), error], axis=-2)
         case linear.Identity() | linear.Concatenation():
             return operation.compute(first.error)
         case scores.Hide():
@@ -390,10 +394,6 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
             divided = np.abs(np.where(np.isneginf(first.value), 0, first.value).sum(axis=-1, keepdims=True))
             moved = first.error + size * _length(first.error)
             return moved / np.maximum(divided, precision.format.least) + unit * value.shape[-1] * size
-        case Kept():
-            new = value[..., inputs[-1].value.shape[-2] :, :]
-            error = _error(operation.operation, inputs[:-1], new, precision)
-            return np.concatenate([np.broadcast_to(inputs[-1].error, inputs[-1].value.shape), error], axis=-2)
         case TableRotation():
             largest, lengths = operation.largest, operation.lengths(first.value)
             return largest * (operation.lengths(first.error) + 2 * unit * lengths) + operation.error_of(first.value)

@@ -13,6 +13,7 @@ from attnviz.core.operations.rotation import Pairs, Rotation
 from attnviz.core.operations.rule import AxesAndShape, Input
 
 Positions = tuple[int, ...]
+SAME = 1e-5  # how far numbers of a table in float32 may be apart, relative to the largest
 _ANGLE_ERROR = 3 * float(np.finfo(np.float32).eps)  # angles are in float32 wherever a pass is
 
 
@@ -38,6 +39,11 @@ class Table:
                 raise ArrayError("A table is continued if its angles grow by as much at each position.")
             numbers[~inside] = self.numbers[0] * self._step ** positions[~inside, None]
         return replace(self, numbers=numbers, error=self.error[rows])
+
+    @property
+    def begins_at_0(self) -> bool:
+        """Whether the first row turns nothing."""
+        return bool(np.abs(self.numbers[0].imag).max() <= SAME * np.abs(self.numbers[0]).max())
 
     @property
     def is_even(self) -> bool:
@@ -73,14 +79,25 @@ class TableRotation(Rotation):
         )
 
     def with_base(self, base: float) -> TableRotation:
-        """A rotation by a base in place of the table."""
-        table = as_table(Rotation(base, self.pairs, self.dims), np.arange(len(self.table.numbers))).table
-        return replace(self, table=table)
+        """A rotation by a base in place of the table, if its rows are those of 0, 1, 2, ..."""
+        n = len(self.table.numbers)
+        if not self.table.begins_at_0 or n < 2:
+            return self
+        return replace(self, table=as_table(Rotation(base, self.pairs, self.dims), np.arange(n)).table)
+
+    @property
+    def backwards(self) -> TableRotation:
+        """The rotation by the opposite angles."""
+        return replace(self, table=replace(self.table, numbers=self.table.numbers.conj()))
 
     def restarted(self, n_kept: int, n_new: int) -> TableRotation:
-        """The rotation of new rows by the positions 0, 1, 2, ..."""
-        begins_later = len(self.table.numbers) == n_new
-        return replace(self, first=-n_kept) if begins_later else replace(self, until=n_new)
+        """The rotation whose last rows, those of new tokens, begin at position 0 again."""
+        table, n = self.table, len(self.table.numbers)
+        if n_new == 1:
+            again = np.abs(table.numbers[-1:]).astype(complex)
+        else:
+            again = table.at(np.arange(n_new) - (n_kept if n == n_new else 0)).numbers
+        return replace(self, table=replace(table, numbers=np.concatenate([table.numbers[: n - n_new], again])))
 
     @property
     def largest(self) -> float:

@@ -22,7 +22,7 @@ from attnviz.checks.read.names import is_by_heads, is_rotation_table, named
 from attnviz.checks.read.readings import ZERO_KEY
 from attnviz.checks.report.words import shortened, title
 from attnviz.core.operations.scores import slopes
-from attnviz.explain.wording import listed
+from attnviz.explain.wording import counted, listed
 
 _NORM = re.compile(
     r"(?:.*[./])?(?:ln_?1|input_layernorm|attention_norm|attn_norm|norm_?1|pre_norm)[./](?:weight|scale|w)"
@@ -50,6 +50,7 @@ def questions(explanation: Explanation) -> Iterator[str]:
         yield f"Weights called {w_q} are for pairs in halves in {models}: which is yours?"
     elif rotation and w_q and _NEIGHBOURS.fullmatch(arrays["w_q"].name) and rotation.is_in_halves:
         yield f"Weights called {w_q} are for pairs of neighbours in Meta's own Llama: is it yours?"
+    yield from _step_questions(explanation, is_for_halves)
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
         output = shortened(arrays["output"].name)
@@ -107,6 +108,25 @@ def _questions_of_mask(mask: MaskReading, n_heads: int) -> Iterator[str]:
 
 _SEES_ALL = "In your attention every query sees every key"
 _WRITES = "A model that writes text hides later keys: is yours one?"
+
+
+def _step_questions(explanation: Explanation, is_for_halves: bool) -> Iterator[str]:
+    """Questions on a decode step that agrees, and on queries and keys that may be rotated already."""
+    diagnosis, names = explanation.diagnosis, [shortened(each) for each in explanation.tables.names]
+    reading, rotation = diagnosis.candidate.reading, diagnosis.candidate.rotated_by
+    if reading is None or diagnosis.first_difference:
+        return
+    n_kept = reading.sizes.get("s", 0) - reading.sizes.get("t", 0)
+    is_step = n_kept > 0 and ("p" in reading.sizes or reading.positions is not None)
+    if names and not reading.table and reading.begins_with_queries:
+        yield f"Your queries and keys were read as rotated by your {listed(names)} already: are they?"
+    elif is_step and rotation is None and is_for_halves and "b_q" not in explanation.arrays:  # unlike OPT and BART
+        yield "In this decode step nothing was rotated by positions (RoPE), or by position 0 alone: should it be?"
+    elif is_step and reading.table and len(reading.table.table.numbers) == 1 and reading.table.table.begins_at_0:
+        kept = counted(n_kept, "token")
+        yield f"Your {listed(names)} are those of position 0, after {kept} in the cache: do your positions begin again?"
+
+
 _ORIENTED = (
     (OUT_IN, f"is {OUT_IN}: read transposed", f"are {OUT_IN}: read transposed"),
     (IN_OUT, f"is {IN_OUT}: read as it stands", f"are {IN_OUT}: read as they stand"),

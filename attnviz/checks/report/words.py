@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.checks.explain.comparison import Agreement
+from attnviz.checks.read.decode_steps import KEPT
 from attnviz.explain.steps import full_title
 
 HEAD = ("your array", "read as", "laid out", "beside attnviz's")
@@ -53,6 +54,8 @@ def shortened(name: str) -> str:
 
 def title(stage: str) -> str:
     """The name of a stage within a sentence."""
+    if stage in KEPT:
+        return f"{'values' if stage.endswith('value') else 'keys'} of the cache"
     if stage in SYMBOLS or stage == "x":
         return SYMBOLS.get(stage, "x")
     return " ".join(each if each.isupper() else each.lower() for each in full_title(stage).split())
