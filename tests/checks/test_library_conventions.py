@@ -98,10 +98,10 @@ def test_an_unusual_fused_layout_and_an_unread_w_o_raise_questions():
     blocks = np.concatenate([W["q"], W["k"], W["v"]])
     by_heads = blocks.reshape(3, H, D, H * D).swapaxes(0, 1).reshape(blocks.shape)
     for fused, asks in ((blocks, 2), (by_heads, 1)):
-        found = compare(None, {"x": X, "query_key_value.weight": fused, "dense.weight": W["o"], **passed()})
+        found = compare(None, {"x": X, "query_key_value.weight": fused, "mix.weight": W["o"], **passed()})
         assert found.first is None
         assert len(found.questions) == asks, found.questions
-        assert "Is your dense.weight W_O" in str(found.questions)
+        assert "Is your mix.weight W_O" in str(found.questions)
 
 
 @pytest.mark.parametrize(

@@ -60,17 +60,18 @@ _PATTERNS: list[tuple[str, Named]] = [
     *_layers("c_attn", ["qkv"], None),
     *_layers("(?:attn[./])?c_proj", "o", None),
     # separate layers: query, W_query, q_proj, W_q and q of BERT, Raschka, Llama, d2l and T5
-    *_layers("(?:w_)?{word}|{e}_proj|{e}_lin|(?:w_?)?{e}|to_{e}", "qkv"),
+    *_layers("(?:w_)?{word}|{word}_proj|{e}_proj|{e}_lin|(?:w_?)?{e}|to_{e}", "qkv"),
+    *chain.from_iterable(_layers(word, word[0]) for word in ("queries", "keys", "values")),
     *chain.from_iterable(_layers(f"linears[./]{position}", letter) for position, letter in enumerate("qkvo")),
     # the output matrix in GPT-NeoX and BLOOM, BERT, Phi, timm and DistilBERT, then elsewhere
     *_layers("(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|attn[./]proj|out_lin", "o"),
-    *_layers("out_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?", "o"),
+    *_layers("out(?:put)?_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?", "o"),
     # Qwen 3, Gemma 3 and OLMo 2; gpt-oss
     *_each("{e}_?norm[./]weight|norm_?{e}[./]weight", "g_{e}_norm", letters="qk"),
     ("sinks?", Named("sinks")),
     # Keras and Flax
-    *_each("{word}[./]kernel(?::0)?", "w_{e}", IN_OUT, "qkvo"),
-    *_each("{word}[./]bias(?::0)?", "b_{e}", None, "qkvo"),
+    *_each("{word}(?:_proj)?[./]kernel(?::0)?", "w_{e}", IN_OUT, "qkvo"),
+    *_each("{word}(?:_proj)?[./]bias(?::0)?", "b_{e}", None, "qkvo"),
     # TransformerLens, whose W_Q is generic; _W_K and the like are those of groups
     ("hook_attn_scores", Named("masked")),
     ("hook_pattern", Named("attention")),
@@ -83,12 +84,12 @@ _PATTERNS: list[tuple[str, Named]] = [
     # microgpt
     *_each("attn_w{e}", "w_{e}", OUT_IN, "qkvo"),
     # generic names
-    *_each("w_?{e}|{word}_weight|w_{word}", "w_{e}"),
-    *_each("b_?{e}|{word}_bias|b_{word}", "b_{e}"),
-    ("w_?o|w_out|w_output", Named("w_o")),
+    *_each("w_?{e}|{word}(?:_proj)?_weight|w_{word}|{word}_proj", "w_{e}"),
+    *_each("b_?{e}|{word}(?:_proj)?_bias|b_{word}", "b_{e}"),
+    ("w_?o|w_out|w_output|out(?:put)?_proj", Named("w_o")),
     ("b_?o|b_out|b_output", Named("b_o")),
-    *_layers("qkv|wqkv|qkv_proj|query_key_value", ["qkv"], None),
-    ("w_?qkv", Named("w_qkv")),
+    *_layers("(?:to_)?qkv|wqkv|qkv_proj|query_key_value", ["qkv"], None),
+    ("w_?qkv|to_qkv", Named("w_qkv")),
     ("b_?qkv", Named("b_qkv")),
     *_each("{e}_(?:rot(?:ated)?|roped?|embed)|hook_rot_{e}", "{e}_rotated", letters="qk"),
     *_each("{e}_normed|{e}_norm", "{e}_normed", letters="qk"),
@@ -150,6 +151,36 @@ def _named(name: str) -> Named | None:
     return next((each for pattern, each in _TABLE if pattern.fullmatch(name)), None)
 
 
+# Names of an output matrix beside those of queries, but of others elsewhere
+_OUTPUT = re.compile(r"(?:(?P<path>.*)[./])?(?:dense|fc_out)(?:[./](?P<part>weight|bias|kernel)(?::0)?)?", re.DOTALL)
+_PART = re.compile(r"[./](?:weight|bias|kernel)(?::0)?$")
+
+
+def outputs_beside(names: Iterable[str]) -> dict[str, Named]:
+    """The meaning of names such as `dense.weight` in a module that makes queries and has no other output matrix."""
+    known = {name: stage_named(name) for name in names}
+    owners = {name: re.split(r"[./]?[^./]*$", _PART.sub("", name), maxsplit=1)[0] for name in known}
+    queries = {owners[name] for name, stage in known.items() if stage in ("w_q", "w_qkv")}
+    queries |= {f"{path[:-4]}output" for path in queries if re.search(r"(?:^|[./])self$", path)}  # as in BERT
+    others = {owners[name] for name, stage in known.items() if stage == "w_o"}
+    queries -= {""} if others else set()
+    found: dict[str, Named] = {}
+    for name, stage in known.items():
+        match = None if stage or _OTHER_BLOCKS.search(name) else _OUTPUT.fullmatch(name)
+        path = (match and match["path"]) or ""
+        if match and path in queries and not any(re.match(rf"{re.escape(path)}(?:[./]|$)", each) for each in others):
+            is_bias = match["part"] == "bias"
+            orientation = {"weight": OUT_IN, "kernel": IN_OUT}.get(match["part"])
+            found[name] = Named("b_o") if is_bias else Named("w_o", orientation)
+    return found
+
+
+def meanings(names: Iterable[str]) -> dict[str, Named]:
+    """The meaning of each known name among all of a layer's."""
+    names = [*names]
+    return {name: known for name in names if (known := named(name))} | outputs_beside(names)
+
+
 _TORCH = re.compile(r"(?:.*[./])?(?:in_proj_(?:weight|bias)|[qkv]_proj_weight)", re.DOTALL)
 _KERNEL = re.compile(r"(?:.*[./])?(?:query|key|value|attention_output)[./]kernel(?::0)?", re.DOTALL)
 
@@ -190,8 +221,8 @@ def named_number(name: str) -> str:
 def names_by_stage(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The names of the arrays for each stage; only a mask may have several. OwnArraysError for other duplicates."""
     by_stage: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        if stage := stage_named(name):
+    for name, known in meanings(names).items():
+        if stage := known.stage:
             before = by_stage.get(stage, ())
             if before and stage != "mask":
                 raise OwnArraysError(

@@ -33,7 +33,15 @@ from attnviz.checks.read.layouts import (
     stages_after_scores,
 )
 from attnviz.checks.read.masks import HIDES, MaskReading, UserMask, inferred_masks, mask_readings, patterned_masks
-from attnviz.checks.read.names import Meaning, convention, is_by_heads, named, named_number, names_by_stage
+from attnviz.checks.read.names import (
+    Meaning,
+    convention,
+    is_by_heads,
+    meanings,
+    named,
+    named_number,
+    names_by_stage,
+)
 from attnviz.checks.read.rotation_tables import UserTables
 from attnviz.checks.read.rounding import Digits, Format, Tolerance, most_numbers, written_in
 from attnviz.checks.read.table_operations import Positions, TableRotation, as_table
@@ -84,13 +92,12 @@ def user_arrays(
     """
     stated = stated or Conventions()
     arrays = {name: as_array(name, array) for name, array in arrays.items()}
-    by_stage = names_by_stage(arrays)
+    by_stage, known = names_by_stage(arrays), meanings(arrays)
     names = [name for each in by_stage.values() for name in each]
     numbers = {name: numeric(name, arrays[name]) for name in names}
     read: dict[str, UserArray] = {}
     for stage, (name, *_) in by_stage.items():
-        known, array = named(name), numbers[name]
-        orientation = stated.orientation or (known.orientation if known else None)
+        array, orientation = numbers[name], stated.orientation or known[name].orientation
         read[stage] = UserArray(name, array.astype(np.float64), array.dtype, orientation)
     if "mask" in by_stage:
         masks = [_user_mask(name, numbers[name], stated.true_is, names) for name in by_stage["mask"]]

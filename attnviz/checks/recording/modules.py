@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.names import stage_named
+from attnviz.checks.read.names import outputs_beside, stage_named
 from attnviz.checks.read.readings import NEAR_ONE
 from attnviz.checks.recording.heard import Heard
 from attnviz.checks.recording.operands import stages_heard
@@ -98,9 +98,10 @@ def attention_modules(
     `names` are the stages of parameters with unknown names.
     """
     stages = names or {}
+    beside = outputs_beside(name for name, _ in model.named_parameters())
 
     def stage_of(name: str) -> str:
-        return stages.get(name) or stage_named(name)
+        return stages.get(name) or (beside[name].stage if name in beside else stage_named(name))
 
     modules = dict(model.named_modules())
     whole = []  # the paths of those that hold the projections of queries, keys and values
