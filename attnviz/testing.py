@@ -10,12 +10,18 @@ import numpy as np
 
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import score_stages, stages
-from attnviz.checks.read.names import named
+from attnviz.checks.read.names import named, renamed
 from attnviz.checks.report.compare_arrays import Comparison, compare
 from attnviz.checks.report.words import title
 
 
-def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str] = (), **conventions: Any) -> None:
+def assert_attention(
+    arrays: Mapping[str, np.ndarray],
+    *,
+    allow: Collection[str] = (),
+    names: Mapping[str, str] | None = None,
+    **conventions: Any,
+) -> None:
     """Assert that the arrays of a layer are attention, to rounding, and that each of them was checked.
 
     Parameters
@@ -24,13 +30,16 @@ def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str]
     allow : collection of str, optional
         What may stay open: arrays that attnviz doesn't know or has nothing to check against, by their names, and its
         questions, by their first clauses. The error says what to write here, once you have made sure of it.
+    names : mapping of str to str, optional
+        What arrays are whose names don't say it: {"proj_a.weight": "w_q"}.
     **conventions
-        `n_heads`, `orientation`, `true_is`, `rtol`, `atol`, as in `attnviz.compare`.
+        `n_heads`, `orientation`, `true_is` and what else `attnviz.compare` takes.
 
     Raises
     ------
     AssertionError
-        With the first stage that differs, and the mistake where the numbers show one; where nothing is computed from
+        With the outcome in its first line: the first stage that differs, and the mistake where the numbers show one.
+        Also where nothing is computed from
         anything; where a number is NaN or infinite, but for the -inf of a mask or of hidden scores; or where an array
         or a question is open that `allow` doesn't name.
     OwnArraysError
@@ -45,27 +54,29 @@ def assert_attention(arrays: Mapping[str, np.ndarray], *, allow: Collection[str]
     >>> assert_attention(right)
     >>> assert_attention({"x": x, "attention": attention / attention.sum()})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    AssertionError: Attention differs by up to 0.335; ...
+    AssertionError: The first stage that differs: attention.
+    Attention differs by up to 0.335; ...
 
     An array that attnviz doesn't know fails, as its code may use it for something else:
 
     >>> assert_attention(right | {"cos": np.ones((2, 2))})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    AssertionError: cos was not read, as attnviz doesn't know the name.
+    AssertionError: Attention agrees to float64 rounding, without your cos, which attnviz doesn't read.
+    cos was not read, as attnviz doesn't know the name.
     If you know that this is right, pass allow=['cos'].
-    Attention agrees to float64 rounding, without your cos, which attnviz doesn't read.
     ...
     >>> assert_attention(right | {"cos": np.ones((2, 2))}, allow=["cos"])
     """
+    arrays = renamed(arrays, names or {})
     report = compare(None, arrays, **conventions)
     if report.first is not None or not report.stages:
-        raise AssertionError(str(report))
+        raise AssertionError(report.with_headline())
     allowed = {allow} if isinstance(allow, str) else {*allow}
     unresolved = {why: name for why, name in _unresolved(report) if name not in allowed}
-    names = [*dict.fromkeys(unresolved.values())]
-    advice = [f"If you know that this is right, pass allow={names!r}."] if names else []
+    still_open = [*dict.fromkeys(unresolved.values())]
+    advice = [f"If you know that this is right, pass allow={still_open!r}."] if still_open else []
     if problems := [*_not_finite(arrays, report), *unresolved, *advice]:
-        raise AssertionError("\n".join([*problems, str(report)]))
+        raise AssertionError(report.with_headline(*problems))
 
 
 def _not_finite(arrays: Mapping[str, np.ndarray], report: Comparison) -> Iterator[str]:

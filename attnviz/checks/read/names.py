@@ -233,6 +233,50 @@ def names_by_stage(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     return by_stage
 
 
+def renamed(arrays: Mapping[str, np.ndarray], names: Mapping[str, str]) -> dict[str, np.ndarray]:
+    """The arrays, those in `names` under the name of what they are; OwnArraysError if that isn't clear."""
+    check_names(names, arrays)
+    after = {name: names.get(name, name) for name in arrays}
+    others = {meaning: name for name, meaning in after.items()}
+    for name, meaning in after.items():
+        if others[meaning] != name:
+            raise OwnArraysError(
+                f"Each stage may come once; {name[:60]!r} and {others[meaning][:60]!r} are both {meaning}."
+            )
+    return {after[name]: array for name, array in arrays.items()}
+
+
+def check_names(names: object, present: Iterable[str]) -> None:
+    """OwnArraysError if `names` doesn't say of names that are present which known ones they stand for."""
+    if not isinstance(names, Mapping) or not all(isinstance(each, str) for pair in names.items() for each in pair):
+        raise OwnArraysError(f'names says what arrays are, as in {{"proj_a.weight": "w_q"}}; got {names!r:.60}.')
+    present = [*present]
+    for name, meaning in names.items():
+        if name not in present:
+            has = ", ".join(each[:40] for each in present[:8])
+            raise OwnArraysError(f"names says what {name[:60]!r} is, and nothing is called so; there are {has}.")
+        if not (named(meaning) or named_number(meaning) or is_rotation_table(meaning) or meaning in _WORD_NAMES):
+            raise OwnArraysError(
+                "names says which stage each is, such as w_q, b_q, w_o, x, mask or attention; "
+                f"got {meaning[:60]!r} for {name[:60]!r}."
+            )
+
+
+def unknown_names(names: Iterable[str]) -> str:
+    """A sentence on the names that attnviz doesn't know; "" if there are none."""
+    names = [*names]
+    known = meanings(names)
+    unknown = [
+        each for each in names if each not in known and not named_number(each) and not named(split_layer(each)[0])
+    ]
+    if not unknown:
+        return ""
+    return (
+        f"Not read, as attnviz doesn't know the name: {', '.join(each[:40] for each in unknown[:8])}. Say which stage "
+        f"each is, as in names={{{unknown[0][:40]!r}: 'w_q'}}."
+    )
+
+
 # A path up to the layer's number; `linears.0` is a query matrix instead
 NUMBERED = re.compile(r"(?P<path>(?:.*?[./_])?(?<!linears[./])(?P<layer>\d+))[./_].+")
 
@@ -271,12 +315,13 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
 
 _QUERY_WORDS = ("tokens", "words", "words_query", "words_token")
 KEY_WORDS = ("context_tokens", "context_words", "words_key", "words_context_token")
+_WORD_NAMES = (*_QUERY_WORDS, *KEY_WORDS)
 Texts = Mapping[str, tuple[str, ...]]
 
 
 def words_in(entries: Mapping[str, object]) -> dict:
     """The entries whose names are those of words."""
-    return {name: entries[name] for name in (*_QUERY_WORDS, *KEY_WORDS) if name in entries}
+    return {name: entries[name] for name in _WORD_NAMES if name in entries}
 
 
 def without_words(arrays: Mapping[str, np.ndarray]) -> tuple[Texts, dict[str, np.ndarray]]:

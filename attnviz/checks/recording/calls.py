@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Orientation
-from attnviz.checks.recording.modules import AttentionModule, attention_modules
+from attnviz.checks.recording.modules import LOOKED_FOR, AttentionModule, attention_modules, parameter_names
 from attnviz.checks.recording.recorded import record
 from attnviz.core.errors import OwnArraysError
 
@@ -47,11 +47,11 @@ class Layer:
             raise OwnArraysError(f"{argument} must be a PyTorch module; got {type(module).__name__}.")
         modules, skipped = attention_modules(module, names)
         if len(modules) != 1:
-            why = " ".join(skipped.values())
+            why = [f"{LOOKED_FOR}.", *(f"{each}." for each in skipped.values())] if not modules else []
             raise OwnArraysError(
                 f"{argument} must have one layer of attention, of parameters whose names are known; got {len(modules)} "
-                f"in {type(module).__name__}, with {', '.join([each for each, _ in module.named_parameters()][:8])}. "
-                f"{why} Give the layer alone, or say by names={{...}} which stage each is."
+                f"in {type(module).__name__}, with {parameter_names(module)}. {' '.join(why)} Give the layer alone, or "
+                'say which stage each is, as in names={"proj_a.weight": "w_q"}.'
             )
         attention = modules[0]
         stages = {**attention.stages, **attention.replaced}

@@ -55,6 +55,13 @@ class Check:
         """Whether every call agrees to rounding."""
         return not self.is_random and all(map(_agrees, self.calls.values()))
 
+    def raise_for_difference(self) -> None:
+        """Do nothing if every call agrees; else raise an AssertionError with the verdict, its headline first."""
+        if not self.agrees:
+            differing = (each.headline for each in self.calls.values() if not _agrees(each))
+            random = ["Equal calls of your module give other numbers."] if self.is_random else []
+            raise AssertionError(f"{[*random, *differing][0]}\n{self}")
+
     def __str__(self) -> str:
         first = [f"Yours gives {_RANDOM}"] if self.is_random else []
         lines = [f"{way.capitalize()}: {each}" for way, each in self.calls.items()]

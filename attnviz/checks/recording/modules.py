@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.names import outputs_beside, stage_named
+from attnviz.checks.read.names import check_names, outputs_beside, stage_named
 from attnviz.checks.read.readings import NEAR_ONE
 from attnviz.checks.recording.heard import Heard
 from attnviz.checks.recording.operands import stages_heard
@@ -23,6 +23,10 @@ _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "hea
 _LATENTS = ("num_heads", "qk_nope_head_dim", "qk_rope_head_dim", "kv_lora_rank")
 _DECLARED = {"scale": "scaling", "softcap": "attn_logit_softcapping"}
 StageOf = Callable[[str], str]  # from the name of a parameter to its stage
+LOOKED_FOR = (
+    "Looked for matrices of queries, keys and values, such as q_proj.weight, query.weight, to_q.weight and W_Q, or for "
+    "one of all three, such as in_proj_weight, qkv.weight and c_attn.weight"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +102,7 @@ def attention_modules(
     `names` are the stages of parameters with unknown names.
     """
     stages = names or {}
+    check_names(stages, (name for name, _ in model.named_parameters()))
     beside = outputs_beside(name for name, _ in model.named_parameters())
 
     def stage_of(name: str) -> str:
@@ -114,9 +119,14 @@ def attention_modules(
     for path, module in modules.items():
         is_read = any(_is_in(path, each) or _is_in(each, path) for each in innermost)
         if "attention" in type(module).__name__.lower() and not is_read:
-            parameters = ", ".join([name for name, _ in module.named_parameters()][:8]) or "no parameters"
-            skipped[path] = f"{type(module).__name__} has no projections of known names: {parameters}"
+            skipped[path] = f"{type(module).__name__} has no projections of known names: {parameter_names(module)}"
     return [_read(path, modules, innermost, stage_of) for path in innermost], skipped
+
+
+def parameter_names(module: Any, most: int = 8) -> str:
+    """The first names of a module's parameters, listed for an error."""
+    names = [name for name, _ in module.named_parameters()]
+    return f"{', '.join(names[:most])}{' ...' * (len(names) > most)}" or "no parameters"
 
 
 def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: StageOf) -> AttentionModule:

@@ -15,7 +15,14 @@ from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
 from attnviz.checks.recording.heard import can_listen, listening
-from attnviz.checks.recording.modules import AttentionModule, Call, array_of, attention_modules
+from attnviz.checks.recording.modules import (
+    LOOKED_FOR,
+    AttentionModule,
+    Call,
+    array_of,
+    attention_modules,
+    parameter_names,
+)
 from attnviz.checks.report.compare_arrays import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
@@ -287,8 +294,12 @@ def record(
     with guarded("find the attention in this model", "the names of its modules and parameters"):
         modules, skipped = attention_modules(model, names)
     if not modules:
-        why = "; ".join(f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4])
-        raise OwnArraysError(f"No module of attention was found in {type(model).__name__}. {why}".strip())
+        why = [f"{path or 'the model'}: {reason}" for path, reason in list(skipped.items())[:4]]
+        has = "; ".join(why) or f"It has {parameter_names(model)}"
+        raise OwnArraysError(
+            f"No module of attention was found in {type(model).__name__}. {has}. {LOOKED_FOR}. Say which stage "
+            'parameters are, as in names={"proj_a.weight": "w_q"}, by their full names in the model.'
+        )
     recorded = Recorded([each.path for each in modules], skipped, tokens, context_tokens)
     recorded.notes = {each.path: each.note for each in modules if each.note}
     modes: list[Any] = []  # that listen, the innermost last

@@ -24,6 +24,8 @@ from attnviz.checks.read.names import (
     is_rotation_table,
     named,
     of_layer,
+    renamed,
+    unknown_names,
     with_words,
     without_words,
     words_of,
@@ -148,6 +150,36 @@ class Comparison:
     def theirs(self) -> Trace | None:
         """The pass as the user's code computes it: `trace` with the causes; None without causes or trace."""
         return self.trace.with_stages(self.mistaken, AS_COMPUTED) if self.trace and self.mistaken else None
+
+    def raise_for_difference(self) -> None:
+        """Return None if all numbers that were compared agree; else raise, for a test of yours.
+
+        Arrays that were not read and open questions raise nothing; `attnviz.testing.assert_attention` is strict about
+        them, too.
+
+        Raises
+        ------
+        AssertionError
+            If a stage differs, a number is NaN or infinite, or nothing was compared. Its message is the headline, on a
+            line of its own, then the whole verdict.
+
+        Examples
+        --------
+        >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
+        >>> compare(None, {"x": x, "scores": x @ x.T}).raise_for_difference()
+        >>> compare(None, {"x": x, "scores": x @ x.T - 1}).raise_for_difference()  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+        AssertionError: The first stage that differs: scores.
+        Scores differ by up to 1; ...
+        """
+        if self.first is not None or self.not_finite or not self.stages:
+            raise AssertionError(self.with_headline())
+
+    @guarded("word this comparison", ARRAYS_TO_SEND)
+    def with_headline(self, *problems: str) -> str:
+        """The headline, then problems, then the rest of the verdict, each on lines of its own."""
+        lines = [self.headline, *problems, *(each for each in str(self).split("\n") if each != self.headline)]
+        return "\n".join(lines)
 
     @property
     def headline(self) -> str:
@@ -285,6 +317,7 @@ def compare(
     n_heads: int | None = None,
     orientation: Orientation | None = None,
     true_is: Meaning | None = None,
+    names: Mapping[str, str] | None = None,
     rtol: float | None = None,
     atol: float | None = None,
 ) -> Comparison:
@@ -310,6 +343,8 @@ def compare(
         How all matrices are laid out; by default what fits.
     true_is : {"visible", "hidden"}, optional
         What True means in a mask; by default what fits.
+    names : mapping of str to str, optional
+        What arrays are whose names don't say it, by names that do: {"proj_a.weight": "w_q", "sees": "mask"}.
     rtol, atol : float, optional
         How far your numbers may differ, as in `numpy.allclose`, whose value the other one has if you give one. By
         default only by the rounding of the type that your arrays are stored in.
@@ -337,14 +372,27 @@ def compare(
     T5 and GPT-Neo leave it out on purpose.
     Wrong: scores = q @ k.transpose(-2, -1)
     Right: scores = q @ k.transpose(-2, -1) / d_k ** 0.5
+
+    An array whose name attnviz doesn't know is not read until `names` says what it is:
+
+    >>> scaled = np.exp(x @ x.T / 2**0.5)
+    >>> arrays = {"x": x, "looks": scaled / scaled.sum(axis=-1, keepdims=True)}
+    >>> print(compare(None, arrays))
+    There is nothing to compare yet: give a stage that your code computes, such as attention.
+    Not read, as attnviz doesn't know the name: looks.
+    >>> print(compare(None, arrays, names={"looks": "attention"}))
+    Attention agrees to float64 rounding.
     """
     if not (trace is None or isinstance(trace, Trace)) or not hasattr(arrays, "items"):
         kinds = " and ".join(type(each).__name__ for each in (trace, arrays))
         raise OwnArraysError(f"compare takes a trace, or None, and arrays by their names; got {kinds}.")
-    texts, numbers = without_words(arrays)
+    texts, numbers = without_words(renamed(arrays, names) if names else arrays)
     stated = Conventions(n_heads, orientation, true_is, Tolerance.of(rtol, atol))
-    batch = _batch(numbers, texts, layer, stated) if trace is None else None
-    explanation = batch.shown if batch else explain(trace, numbers, layer, stated)
+    try:
+        batch = _batch(numbers, texts, layer, stated) if trace is None else None
+        explanation = batch.shown if batch else explain(trace, numbers, layer, stated)
+    except OwnArraysError as error:
+        raise OwnArraysError(f"{error} {unknown_names(numbers)}".rstrip()) from None
     diagnosis, shown = explanation.diagnosis, explanation.trace
     reading, first = diagnosis.candidate.reading, diagnosis.first_difference
     skipped = "; ".join(each.value for each in diagnosis.skipped_checks)

@@ -1,0 +1,63 @@
+"""In a test of one's own: the outcome in the first line of an AssertionError, and no error where all agrees."""
+
+import kinds
+import numpy as np
+import pytest
+
+from attnviz import Check, compare
+from attnviz.testing import assert_attention
+
+RIGHT = kinds.CORRECT["Conv1D"]("raising")
+WRONG = kinds.mistaken("divided by √d_model", "llama", "attention, output")
+
+
+@pytest.mark.parametrize("raises", [assert_attention, lambda arrays: compare(None, arrays).raise_for_difference()])
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {},
+        {"attn_weights": np.full_like(WRONG["attn_weights"], np.nan)},
+        {"attn_output": WRONG["attn_output"] + 1},
+    ],
+)
+def test_the_first_line_is_the_headline(raises, changed):
+    arrays = WRONG | changed
+    with pytest.raises(AssertionError) as raised:
+        raises(arrays)
+    found = compare(None, arrays)
+    first, *rest = str(raised.value).split("\n")
+    assert first == found.headline
+    assert {*str(found).split("\n")} <= {first, *rest}
+
+
+def test_nothing_is_raised_where_all_agrees():
+    assert compare(None, RIGHT).raise_for_difference() is None
+    assert compare(None, RIGHT | {"mystery": np.ones(3)}).raise_for_difference() is None
+
+
+def test_what_is_open_comes_after_the_headline():
+    arrays = RIGHT | {"mystery": np.ones(3)}
+    with pytest.raises(AssertionError) as raised:
+        assert_attention(arrays)
+    lines = str(raised.value).split("\n")
+    assert lines[0] == compare(None, arrays).headline
+    assert "mystery" in lines[1]
+    assert "allow=['mystery']" in lines[2]
+
+
+@pytest.mark.parametrize(
+    "arrays", [{"x": RIGHT["hidden_states"]}, RIGHT | {"attn_output": RIGHT["attn_output"] * np.nan}]
+)
+def test_nothing_compared_and_numbers_that_are_none_raise(arrays):
+    with pytest.raises(AssertionError):
+        compare(None, arrays).raise_for_difference()
+
+
+def test_a_check_raises_by_its_calls():
+    right, wrong = compare(None, RIGHT), compare(None, WRONG)
+    assert Check({"no mask": right}, ()).raise_for_difference() is None
+    with pytest.raises(AssertionError) as raised:
+        Check({"no mask": right, "causal": wrong}, ()).raise_for_difference()
+    assert str(raised.value).split("\n")[0] == wrong.headline
+    with pytest.raises(AssertionError):
+        Check({"no mask": right}, (), is_random=True).raise_for_difference()
