@@ -61,3 +61,19 @@ def test_a_check_raises_by_its_calls():
     assert str(raised.value).split("\n")[0] == wrong.headline
     with pytest.raises(AssertionError):
         Check({"no mask": right}, (), is_random=True).raise_for_difference()
+
+
+@pytest.mark.parametrize(
+    ("stages", "unused"),
+    [
+        (("attention", "output"), ()),
+        (("attention",), ("w_v", "w_o", "b_v", "b_o")),
+        (("q", "scores"), ("w_v", "w_o", "b_v", "b_o", "mask")),
+        (("v",), ("w_q", "w_k", "w_o", "b_q", "b_k", "b_o", "mask")),
+    ],
+)
+def test_a_passing_verdict_says_what_it_did_not_check(stages, unused):
+    own = kinds.Layer(6, (7, 4, 8), "", "causal")
+    found = compare(None, kinds.saved(own, "llama", stages))
+    assert (found.first, {*found.unused}) == (None, {*unused})
+    assert ("Not checked" in str(found)) == bool(unused)

@@ -88,6 +88,14 @@ class Explanation:
         return tuple(missing)
 
     @cached_property
+    def unused(self) -> tuple[str, ...]:
+        """The inputs that no compared stage is made of, so that no number of theirs was checked."""
+        stages, used = self.diagnosis.candidate.trace.stages, {each.stage for each in self.diagnosis.stages}
+        for stage in reversed(stages):
+            used |= set(stage.inputs) if stage.name in used else set()
+        return tuple(stage for stage in self.arrays if stage in self.inputs - used)
+
+    @cached_property
     def layouts(self) -> Mapping[str, Layout]:
         diagnosis, reading = self.diagnosis, self.diagnosis.candidate.reading
         layouts = {each.stage: each.layout for each in diagnosis.explained or diagnosis.stages if each.layout}

@@ -69,6 +69,8 @@ class Comparison:
         A sentence on each array that was read in another way than attnviz lays it out.
     not_recomputed : tuple of str
         The stages compared with nothing, as no earlier array was given to recompute them from.
+    unused : tuple of str
+        The inputs and parameters that no compared stage is made of, such as W_V where attention is compared alone.
     unread : tuple of str
         The names of the arrays that match no stage.
     questions : tuple of str
@@ -132,6 +134,7 @@ class Comparison:
     n_sentences: int = 1
     differing: tuple[int, ...] = ()
     alike: tuple[int, ...] = ()
+    unused: tuple[str, ...] = ()
     _lines: Lines = field(default_factory=dict)
 
     @guarded("word this comparison", ARRAYS_TO_SEND)
@@ -226,6 +229,9 @@ class Comparison:
         if self.not_recomputed:
             titles = listed([title(each) for each in self.not_recomputed])
             notes.append(f"Taken as given, as there is nothing to recompute it from: {titles}.")
+        if self.unused and self.stages and self.first is None:
+            titles = listed([title(each) for each in self.unused])
+            notes.append(f"Not checked, as nothing that was compared is made of it: {titles}.")
         if self.unread:
             names = listed([shortened(each) for each in self.unread[:8]])
             notes.append(f"Not read, as attnviz doesn't know the name: {names}.")
@@ -429,6 +435,7 @@ def compare(
         true_hides=bool(reading and reading.mask and reading.mask.true_hides),
         unless=unless,
         not_finite=tuple(_infinities(numbers)),
+        unused=explanation.unused,
         _lines=lines_of(arrays, {layouts[w].family for w in PROJECTIONS if w in layouts} == {IN_OUT}),
         sentence=batch.sentence if batch else None,
         n_sentences=batch.n if batch else 1,
