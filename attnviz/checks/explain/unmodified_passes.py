@@ -18,7 +18,7 @@ from attnviz.checks.read.readings import Reading, with_patterned_mask
 from attnviz.checks.read.rounding import Rounded, batches, select
 
 MAX_CANDIDATES = 8  # how many readings are examined closely
-_EVEN = 1e-3  # how much shifts of rows may bend, relative to the largest
+_EVEN, _ROUNDINGS = 1e-4, 4  # how much shifts of rows may bend, relative to the largest, and in roundings
 _MOST_KEPT = 2**22  # how many numbers the examined passes may hold together
 
 
@@ -116,11 +116,12 @@ def _with_shifted_rows(comparer: Comparer, before: PassComparison, reading: Read
     known = (ours > AS_HIDDEN) & (theirs > AS_HIDDEN)
     if "sinks" in before.nodes or not known.any(axis=-1).all():
         return None
-    rows = np.where(known, theirs - ours, 0).sum(axis=-1, keepdims=True) / known.sum(axis=-1, keepdims=True)
-    bends = np.abs(np.diff(rows, n=2, axis=-2)).max(initial=0.0)
-    if not bends <= _EVEN * np.abs(rows).max() < np.inf:  # as a forgotten bias of keys makes it
-        return None
-    candidate = Candidate.of(reading.with_mask(replace(mask, value=mask.value + rows)))
+    rows = np.where(known, theirs - ours, 0).sum(axis=-1) / known.sum(axis=-1)
+    steps = np.arange(rows.shape[-1]) / max(rows.shape[-1] - 1, 1)
+    line = rows[..., :1] + steps * (rows[..., -1:] - rows[..., :1])
+    if not np.abs(rows - line).max() <= _EVEN * np.abs(rows).max() + _ROUNDINGS * first.rounding:
+        return None  # as a forgotten bias of keys makes it, or as it isn't finite
+    candidate = Candidate.of(reading.with_mask(replace(mask, value=mask.value + line[..., None])))
     comparison = comparer.compare(replace(candidate, rotation=before.candidate.rotation))
     return comparison if comparison.agrees else None
 

@@ -107,8 +107,11 @@ _PATTERNS: list[tuple[str, Named]] = [
     ("scores|(?:attn|attention)_scores", Named("scores")),
     ("scaled(?:_scores)?", Named("scaled")),
     ("masked(?:_scores)?", Named("masked")),
-    ("(?:attn_|attention_|causal_|padding_|pad_|src_|tgt_)?mask", Named("mask")),
-    ("alibi|(?:relative_)?position_bias", Named("mask")),  # what BLOOM and T5 add to scores
+    ("(?:attn_|attention_|causal_|(?:sliding_)?window_|padding_|pad_|src_|tgt_)?mask", Named("mask")),
+    (
+        "alibi(?:_bias)?|(?:(?:relative_)?position|attn|attention)_bias",
+        Named("mask"),
+    ),  # what BLOOM and T5 add to scores
     ("a|att|attn|attentions?|weights|probs|pattern|(?:attn|attention)_(?:weights|probs)", Named("attention")),
     ("attn_output_weights|softmax", Named("attention")),
     ("heads|z|head_outputs?", Named("heads")),
