@@ -95,7 +95,8 @@ def joined(names: Iterable[str]) -> str:
     return "\n".join(STYLES[each].read_text("utf-8") for each in names)
 
 
-_FOR_THE_APP_ALONE = {
+_NOT_OF_A_PASS = {
+    "allLayers",
     "article",
     "classVoices",
     "classroom",
@@ -106,6 +107,7 @@ _FOR_THE_APP_ALONE = {
     "slide",
     "views",
 }
+_OF_A_PASS = tuple(name for name in STYLES if name not in _NOT_OF_A_PASS)
 THEME = Path(__file__).with_name("shell.css")
 HEAD = """<!doctype html>
 <html lang="en">
@@ -127,10 +129,31 @@ _SHELL_BODY = """<body>
 </html>
 """
 
+_HEADS_BODY = """<body>
+<header><h1></h1><p id="alone"></p></header>
+<main class="viewer all-layers"><noscript>Switch JavaScript on: a script in this page draws it.</noscript></main>
+<div class="exact-layer" hidden></div>
+<p id="refused" role="status"></p>
+<script type="application/json" id="heads">{heads}</script>
+<script type="application/json" id="document">{document}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
 
 def filled(document: bytes, title: str) -> str:
     """The shell, filled with a document as JSON and a title in plain text."""
-    return _shell().format(document=inert(document), title=html.escape(title))
+    return _shell("standalone", _SHELL_BODY, _OF_A_PASS).format(document=inert(document), title=html.escape(title))
+
+
+def filled_with_heads(heads: bytes, document: bytes | None, title: str) -> str:
+    """A page of all heads of a recording as JSON, and the document of one of its layers, if there is one."""
+    if document is None:
+        shell = _shell("headsAlone", _HEADS_BODY, ("allLayers", "frame", "tokens"))
+    else:
+        shell = _shell("headsWithPass", _HEADS_BODY, ("allLayers", *_OF_A_PASS))
+    return shell.format(heads=inert(heads), document=inert(document or b"null"), title=html.escape(title))
 
 
 def inert(document: bytes) -> str:
@@ -144,14 +167,14 @@ def hash_source(script: str) -> str:
 
 
 @functools.cache
-def _shell() -> str:
-    """The shell, with slots for the document and the title."""
-    script = f"\n{bundle(module('standalone'))}"
+def _shell(entry: str, body: str, styles: tuple[str, ...]) -> str:
+    """A page, with slots for its data and the title."""
+    script = f"\n{bundle(module(entry))}"
     policy = (
         f"default-src 'none'; script-src {hash_source(script)}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
-    style = joined(name for name in STYLES if name not in _FOR_THE_APP_ALONE) + THEME.read_text("utf-8")
+    style = joined(styles) + THEME.read_text("utf-8")
     fixed = {"policy": policy, "styles": f"<style>{style}</style>", "script": script}
     named = {name: text.replace("{", "{{").replace("}", "}}") for name, text in fixed.items()}
-    return (HEAD + _SHELL_BODY).format(**named, document="{document}", title="{title}")
+    return (HEAD + body).format(**named, heads="{heads}", document="{document}", title="{title}")

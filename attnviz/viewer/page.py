@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import html
 import warnings
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
+
+from numpy.typing import ArrayLike
 
 from attnviz.checks.recording.recorded import Recorded, pass_of
 from attnviz.checks.report.compare_arrays import Comparison
@@ -22,9 +26,12 @@ from attnviz.scene.document.document import document_json
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import Scene, pinned
 from attnviz.scene.with_pass import SceneWithPass
-from attnviz.viewer.bundle import filled
+from attnviz.viewer.bundle import filled, filled_with_heads
+from attnviz.viewer.overview import overview_json
 
 USUAL_BYTES = 850_000  # the usual size of a page; a larger one gets a warning before it is written
+USUAL_BYTES_OF_HEADS = 1_600_000  # of 12 × 12 heads at 64 tokens
+USUAL_BYTES_OF_LAYER = 4_000_000  # of one of their layers with d_model 768
 MAX_TITLE_CHARACTERS = 80
 _FRAME = (
     '<iframe title="{name}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
@@ -67,18 +74,22 @@ class Page:
         return _FRAME.format(name=name, page=page, size=size)
 
 
-def page(trace: Trace | Comparison, path: str | PathLike[str], *, parameters: bool = False) -> int:
-    """Write a pass in the viewer as one HTML file, which opens by a double click, without a server or a network.
+def page(
+    trace: Trace | Comparison | Recorded,
+    path: str | PathLike[str],
+    *,
+    layer: int | None = None,
+    effects: ArrayLike | None = None,
+    parameters: bool = False,
+) -> int:
+    """Write what `show` shows as one HTML file, which opens by a double click, without a server or a network.
 
     Parameters
     ----------
-    trace : Trace or Comparison
-        For a comparison that names a mistake both passes are written, as `show` has them.
+    trace, layer, effects, parameters
+        As in `show`.
     path : str or path
         The file; an existing one is overwritten.
-    parameters : bool
-        Whether to write the parameters of a large pass. Without them, its other numbers are in 32 bits, and terms that
-        need parameters are left out. Parameters under 250 kB are always written.
 
     Returns
     -------
@@ -93,24 +104,40 @@ def page(trace: Trace | Comparison, path: str | PathLike[str], *, parameters: bo
     ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 800_000
     True
     """
-    return Path(path).write_bytes(_page_of(trace, parameters).html.encode())
+    return Path(path).write_bytes(_page_of(trace, layer, effects, parameters).html.encode())
 
 
-def show(trace: Trace | Comparison | Recorded, *, layer: int = 0, parameters: bool = False) -> Page:
-    """A pass in the viewer, which a notebook shows as the value of a cell.
+def show(
+    trace: Trace | Comparison | Recorded,
+    *,
+    layer: int | None = None,
+    effects: ArrayLike | None = None,
+    parameters: bool = False,
+) -> Page:
+    """A pass in the viewer, or all heads of a recording, which a notebook shows as the value of a cell.
+
+    A recording opens on its layers × heads as heatmaps in 8 bits, with statistics of each head to sort and filter by.
+    Each head opens large. Of one layer, heads open number by number: the one that `layer` names, or the only one.
 
     Parameters
     ----------
     trace : Trace, Comparison or Recorded
         For a comparison that names a mistake two passes are shown side by side: A as the compared code computes it, B
         as attnviz does, at the number that is furthest off. For any other comparison, attnviz's pass.
-    layer : int
-        Which of the recorded layers, counted from 0 as in their model.
+    layer : int, optional
+        The recorded layer that is shown number by number, counted from 0 as in its model. At 12 heads, 64 tokens and
+        d_model 768 that adds 4 MB to a page of 1 MB.
+    effects : array (layers, heads), optional
+        What `head_effects` returns: heads of a recording are sorted by it.
+    parameters : bool
+        Whether the page has the parameters of a large pass. Without them, its other numbers are in 32 bits, and terms
+        that need parameters are left out. Parameters under 250 kB are always there.
 
     Raises
     ------
     ArrayError, OwnArraysError
-        If it is none of these, the comparison has no pass, or attnviz can't compute what the recorded layer does.
+        If it is none of these, the comparison has no pass, attnviz can't compute what the recorded layer does, or
+        `effects` has another shape.
 
     Examples
     --------
@@ -118,11 +145,53 @@ def show(trace: Trace | Comparison | Recorded, *, layer: int = 0, parameters: bo
     >>> show(trace_of(Settings("the cat sat")))  # doctest: +ELLIPSIS
     attnviz: “the cat sat”, one page of ... kB
     """
-    return _page_of(pass_of(trace, layer) if isinstance(trace, Recorded) else trace, parameters)
+    return _page_of(trace, layer, effects, parameters)
 
 
 @guarded("write this page", "the pass, or what made it,")
-def _page_of(trace: Trace | Comparison, parameters: bool) -> Page:
+def _page_of(
+    trace: Trace | Comparison | Recorded, layer: int | None, effects: ArrayLike | None, parameters: bool
+) -> Page:
+    if isinstance(trace, Recorded):
+        result, usual, extent = _of_recording(trace, layer, effects, parameters)
+    elif layer is not None or effects is not None:
+        raise ArrayError(f"layer and effects are those of a recording; got a {type(trace).__name__} with them.")
+    else:
+        shown, document = _document(trace, parameters)
+        title = _title(shown)
+        result, usual = Page(title, filled(document, f"{title} – attnviz")), USUAL_BYTES
+        extent = f"its pass has {_extent(shown)}"
+    if result.n_bytes > usual:
+        warnings.warn(f"A page of {_size(result.n_bytes)}, as {extent}; one with fewer is smaller.", stacklevel=4)
+    return result
+
+
+def _of_recording(
+    recorded: Recorded, layer: int | None, effects: ArrayLike | None, parameters: bool
+) -> tuple[Page, int, str]:
+    """The page of all heads, its usual size, and what makes it large."""
+    exact, trace = _exact_layer(recorded, layer)
+    document = None if trace is None else _document(trace, parameters)[1]
+    title = _titled(recorded.tokens or ()) or f"{counted(len(recorded), 'layer')} of attention"
+    html = filled_with_heads(overview_json(recorded, effects, exact), document, f"{title} – attnviz")
+    n_tokens = max([0, *(max(each) for each in recorded.lengths.values() if each)])
+    extent = f"it has {counted(len(recorded), 'layer')} and {counted(n_tokens, 'token')}"
+    return Page(title, html), USUAL_BYTES_OF_HEADS + (0 if document is None else USUAL_BYTES_OF_LAYER), extent
+
+
+def _exact_layer(recorded: Recorded, layer: int | None) -> tuple[int | None, Trace | None]:
+    """The layer to show number by number, and its pass; none of several unless it is named."""
+    if layer is not None:
+        trace = pass_of(recorded, layer)
+        return range(len(recorded))[layer], trace
+    if len(recorded) == 1:
+        with suppress(OwnArraysError):
+            return 0, pass_of(recorded, 0)
+    return None, None
+
+
+def _document(trace: Trace | Comparison, parameters: bool) -> tuple[Trace, bytes]:
+    """A pass, that of a comparison too, and its document."""
     theirs, code, view_params = None, None, {}
     if isinstance(trace, Comparison):
         comparison, trace, theirs = trace, trace.trace, trace.theirs
@@ -135,16 +204,8 @@ def _page_of(trace: Trace | Comparison, parameters: bool) -> Page:
     title = _title(trace)
     scene = replace(Scene(sentence=title, view="sheet"), **view_params)
     a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None
-    document = document_json(
-        SceneWithPass(scene, trace, trace, other=a), ReplyNotes(whole=True, without_parameters=not parameters)
-    )
-    result = Page(title, filled(document, f"{title} – attnviz"))
-    if result.n_bytes > USUAL_BYTES:
-        warnings.warn(
-            f"A page of {_size(result.n_bytes)}, as its pass has {_extent(trace)}; one with fewer is smaller.",
-            stacklevel=4,
-        )
-    return result
+    notes = ReplyNotes(whole=True, without_parameters=not parameters)
+    return trace, document_json(SceneWithPass(scene, trace, trace, other=a), notes)
 
 
 def _extent(trace: Trace) -> str:
@@ -160,8 +221,10 @@ def _title(trace: Trace) -> str:
     number of tokens.
     """
     words = [word for word in trace.labels.get("context token" if trace.has_encoder else "query", ()) if word != END]
-    if not words:
-        return f"a pass of {counted(trace.lengths['query'], 'token')}"
+    return _titled(words) or f"a pass of {counted(trace.lengths['query'], 'token')}"
+
+
+def _titled(words: Sequence[str]) -> str:
     text = " ".join(without_number(word) if without_number(word) in words else word for word in words)
     return text if len(text) <= MAX_TITLE_CHARACTERS else f"{text[: MAX_TITLE_CHARACTERS - 1]}…"
 

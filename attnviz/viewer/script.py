@@ -36,14 +36,14 @@ class Script:
 _SHELL = filled(b"null", "attnviz")
 _PAGE = Script.exporting("page", "", shell=_SHELL)
 
-_NOT_IN_A_CLASS = {"article", "lessonPages", "settings", "talk", "views"}  # styles
+_NOT_IN_A_CLASS = {"allLayers", "article", "lessonPages", "settings", "talk", "views"}  # styles
 
 # the viewer with its settings, articles, the upload, the page to download, the connection watcher, and of a phone in a
 # class its page and the viewer for its pictures
 SCRIPTS = {
     "component": Script.of(
         "component",
-        (name for name in STYLES if name not in {"article", "phone"}),
+        (name for name in STYLES if name not in {"allLayers", "article", "phone"}),
         page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)},
     ),
     "articles": Script.of("articles", ("tokens", "formula", "article")),

@@ -377,9 +377,14 @@ def pass_of(recorded: Recorded, layer: int) -> Trace:
         raise OwnArraysError(
             f"The viewer shows attnviz's pass, which layer {layer} of the recorded ones isn't. {comparison}"
         )
+    check_words(recorded)
+    return comparison.trace
+
+
+def check_words(recorded: Recorded) -> None:
+    """OwnArraysError if words are given that are as many as the tokens of no layer."""
     lengths = sorted({n for sizes in recorded.lengths.values() if sizes for n in sizes})
     for name, words in (("tokens", recorded.tokens), ("context_tokens", recorded.context_tokens)):
         if words is not None and lengths and len(words) not in lengths:
             numbers = " or ".join(map(str, lengths))
             raise OwnArraysError(f"{name} must be the {numbers} words of the recorded sentence; got {len(words)}.")
-    return comparison.trace

@@ -251,7 +251,7 @@ def _paragraph(text: str) -> str:
 
 
 _OF_ARTICLES = ("tokens", "formula", "article")
-_OF_THE_APP = {"article", "phone", "settings", "views"}
+_OF_THE_APP = {"allLayers", "article", "phone", "settings", "views"}
 _SITE = Path(__file__).with_name("site.css")
 
 
