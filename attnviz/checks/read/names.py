@@ -258,7 +258,7 @@ def check_names(names: object, present: Iterable[str]) -> None:
         if name not in present:
             has = ", ".join(each[:40] for each in present[:8])
             raise OwnArraysError(f"names says what {name[:60]!r} is, and nothing is called so; there are {has}.")
-        if not (named(meaning) or named_number(meaning) or is_rotation_table(meaning) or meaning in _WORD_NAMES):
+        if not (named(meaning) or named_number(meaning) or is_rotation_table(meaning) or meaning in _OTHER_NAMES):
             raise OwnArraysError(
                 "names says which stage each is, such as w_q, b_q, w_o, x, mask or attention; "
                 f"got {meaning[:60]!r} for {name[:60]!r}."
@@ -319,6 +319,7 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
 _QUERY_WORDS = ("tokens", "words", "words_query", "words_token")
 KEY_WORDS = ("context_tokens", "context_words", "words_key", "words_context_token")
 _WORD_NAMES = (*_QUERY_WORDS, *KEY_WORDS)
+_OTHER_NAMES = (*_WORD_NAMES, "position_ids")  # that are no stages
 Texts = Mapping[str, tuple[str, ...]]
 
 

@@ -104,7 +104,7 @@ def _infinity_clause(stage: Agreement) -> str:
     for text, (yours, ours) in infinite.items():
         if (yours & ~ours).any():
             return f"{text} where attnviz's are not"
-    text = next(text for text, (yours, ours) in infinite.items() if (ours & ~yours).any())
+    text = next((text for text, (yours, ours) in infinite.items() if (ours & ~yours).any()), "NaN")
     return f"finite where attnviz's are {text}{', as the key is hidden' if text == '−∞' else ''}"
 
 
