@@ -29,6 +29,8 @@ def with_kept(arrays: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     x = values["x"].reshape(-1, values["x"].shape[-1])
     n_queries, n_keys = _lengths(values, len(x))
     if len(x) == n_keys > n_queries > 0:
+        if any(len(x) in values[each].shape[-3:-2] for each in _OF_QUERIES_AND_KEYS if each in values):
+            yield dict(arrays)  # whose queries may be on the first axis
         yield {**arrays, "x": replace(arrays["x"], value=x[-n_queries:]), "context": replace(arrays["x"], value=x)}
     elif len(x) == n_queries < n_keys:
         yield from _with_full_keys(arrays, n_keys, n_keys - n_queries)

@@ -58,6 +58,8 @@ class UserTables:
 
     def positions_of(self, n_queries: int, n_keys: int) -> Positions | None:
         """The positions of the keys, the last of which are the queries'; None if both are 0, 1, 2, ..."""
+        if n_queries > n_keys:
+            return None
         positions = self._of_keys(n_queries, n_keys)
         return positions if n_queries != n_keys or positions != tuple(range(n_keys)) else None
 
