@@ -338,7 +338,7 @@ class AddsToResidual(Attention):
         return residual + output, attention
 
 
-for each in (BiasedByPosition, AddsToResidual):
+for each in (BiasedByPosition, AddsToResidual, Capped):
     each.__module__ = "transformers.models.fake"
 
 

@@ -298,22 +298,6 @@ def test_mistakes_in_code_are_named_with_torch(name):
         assert MISTAKES[name]["sentence"] in str(found)
 
 
-@pytest.mark.parametrize("model", ["qwen3.Qwen3", "mistral.Mistral", "gpt2.GPT2"])
-def test_modules_of_transformers_agree_with_themselves(model):
-    """Two of them have to be given a mask, and one has its matrices (in, out) in a Conv1D."""
-    transformers = pytest.importorskip("transformers")
-    library, kind = model.split(".")
-    modules = pytest.importorskip(f"transformers.models.{library}.modeling_{library}")
-    sizes = {"hidden_size": 24, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 6}
-    if library == "gpt2":
-        sizes = {"n_embd": 24, "n_head": 4}
-    configuration = getattr(transformers, f"{kind}Config")(**sizes, attn_implementation="eager")
-    mine, like = (getattr(modules, f"{kind}Attention")(configuration, layer_idx=0) for _ in range(2))
-    found = check(mine, like=like)
-    assert found.agrees, str(found)
-    assert set(found.calls) == {"no mask", "causal"}
-
-
 def test_assert_attention_fails_with_the_report():
     right = recorded("like")
     assert_attention(right)

@@ -13,6 +13,7 @@ from attnviz.checks.read.layouts import Layout, Sizes, arranged, fitted, layouts
 from attnviz.checks.read.masks import WrongMask, seen_in, wrong_masks
 from attnviz.checks.read.readings import Reading, UserArray, UserArrays, largest_stage, sizes_of, with_inferred_mask
 from attnviz.checks.read.rounding import Format, Tolerance, spend, written_in
+from attnviz.core.assembly import NO_MASK
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
@@ -92,7 +93,8 @@ class Candidate:
             return list(self.reading.mask.wrong if self.reading.mask else ())
         if "mask" not in self.trace:
             return []
-        masks, known = [*wrong_masks(self.trace["mask"].value)], [self.trace["mask"].value]
+        mask = self.trace["mask"]
+        masks, known = [] if mask.operation == NO_MASK else [*wrong_masks(mask.value)], [mask.value]
         scores = self.trace["masked"].shape
         for stage in self.trace:
             base, layer = split_layer(stage.name)
