@@ -56,8 +56,7 @@ class CutByView(Attention):
 def test_heads_split_without_transposing_are_named():
     found = compare(None, recorded_from(CutByView())[0])
     assert found.first.stage == "attention"
-    assert "Q, K and V were cut into heads without transposing" in str(found)
-    assert "the heads were joined without transposing" in str(found)
+    assert "Q, K and V were cut into heads without transposing, and joined so, too" in str(found)
     assert found.explained
 
 

@@ -335,13 +335,13 @@ def test_code_uses_the_users_meaning_of_true():
     wrong = own(~PADDED & np.ones((N, N), bool), "mask inverted")
     hides = compare(None, saved(wrong, "output", key_padding_mask=PADDED))
     assert hides.code == (
-        "Wrong: scores = scores.masked_fill(~mask, -torch.inf)",
-        "Right: scores = scores.masked_fill(mask, -torch.inf)",
+        "Wrong: attention_mask = torch.where(~mask, torch.finfo(dtype).min, 0)",
+        "Right: attention_mask = torch.where(~mask, 0, torch.finfo(dtype).min)",
     )
     shows = compare(None, saved(wrong, "output", mask=~PADDED), true_is="visible")
     assert shows.code == (
-        "Wrong: scores = scores.masked_fill(mask, -torch.inf)",
-        "Right: scores = scores.masked_fill(~mask, -torch.inf)",
+        "Wrong: attention_mask = torch.where(mask, torch.finfo(dtype).min, 0)",
+        "Right: attention_mask = torch.where(mask, 0, torch.finfo(dtype).min)",
     )
 
 
