@@ -25,6 +25,7 @@ ORDERS = {  # the blocks of columns of a fused matrix
         *(each + str(head) for head in range(HEADS) for each in "kv"),
     ],
 }
+OUTPUT = "number of the output"
 MADE = {
     "values": "W_K and b_K, not with W_V and b_V",
     "keys": "W_Q and b_Q, not with W_K and b_K",
@@ -58,7 +59,7 @@ CAUSES = (
     "the softmax was taken twice",
     "the softmax took powers of 2, not of e",
     "the attention was averaged over heads before it was used",
-    "dropout was left on, with p = 0.25: each share is 0 or divided by 1 − p",
+    *(f"dropout was left on, with p = 0.25: each {each} is 0 or divided by 1 − p" for each in ("share", OUTPUT)),
     "queries and keys were exchanged in the scores, which are transposed",
     "the attention was transposed before it was multiplied by V",
     "the attention was multiplied by K, not by V",
@@ -178,7 +179,7 @@ def pass_with(mistake):
     attention = attention * SEEN if is_after else softmax(attention) if "taken twice" in mistake else attention
     if "averaged" in mistake:
         attention = np.array([attention.mean(axis=0)] * HEADS)
-    if "dropout" in mistake:
+    if "each share is 0" in mistake:
         attention = attention * (np.random.default_rng(9).random(attention.shape) > 0.25) / 0.75
     if BATCH in mistake:  # each token is a sentence
         attention = np.array(
@@ -193,6 +194,8 @@ def pass_with(mistake):
     if "joined without transposing" in mistake or "joined so, too" in mistake:
         concat = heads.reshape(N, -1)
     output = concat if "W_O was left out" in mistake else concat @ used("w_o") + used("b_o")
+    if OUTPUT in mistake:
+        output = output * (np.random.default_rng(9).random(output.shape) > 0.25) / 0.75
     output = output + own["x"] if mistake.startswith("x was added") else output
     values = (scores, scores / by, masked, attention, heads, concat, output)
     return made | dict(zip(LATER[3:], values, strict=True))

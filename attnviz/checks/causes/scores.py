@@ -16,7 +16,9 @@ CAUSES = Causes()
 
 # --- Softmax
 
-_INFORMATIVE = 1e-3  # smaller attention weights, relative to the largest, don't show dropout
+_INFORMATIVE = 1e-3
+# What dropout is on, and the least number that shows it, relative to the largest: outputs have rounding errors of sums
+_DROPPED = {"attention": ("share", _INFORMATIVE), "output": ("number of the output", 0.05)}
 
 
 def _softmax_node(context: MistakeContext) -> Node | None:
@@ -102,15 +104,17 @@ def attention_averaged_over_heads(context: MistakeContext) -> Iterator[Change]:
 
 
 @CAUSES.add(
-    "dropout was left on, with p = {p}: each share is 0 or divided by 1 − p", "model(x)", "model.eval(); model(x)"
+    "dropout was left on, with p = {p}: each {number} is 0 or divided by 1 − p",
+    "{stage} = F.dropout({stage}, {p})",
+    "{stage} = F.dropout({stage}, {p}, self.training)  # and model.eval()",
 )
 def dropout_left_on(context: MistakeContext) -> Iterator[Change]:
-    """Every attention weight of theirs is 0, or ours divided by 1 - p."""
-    node, first = _softmax_node(context), context.first_difference
-    if not node or not first or not first.pair or first.stage != "attention":
+    """Every attention weight of theirs, or number of the output, is 0, or ours divided by 1 - p."""
+    first = context.first_difference
+    if not first or not first.pair or first.stage not in _DROPPED or not context.makes(first.stage):
         return
-    theirs, ours = first.pair
-    informative = ours > _INFORMATIVE * ours.max()
+    (theirs, ours), (number, least) = first.pair, _DROPPED[first.stage]
+    informative = np.abs(ours) > least * np.abs(ours).max()
     kept = informative & (theirs != 0)
     if not kept.any() or kept.sum() == informative.sum():
         return
@@ -120,7 +124,8 @@ def dropout_left_on(context: MistakeContext) -> Iterator[Change]:
         p = 1 - 1 / factor
         p = round(p, 3) if abs(round(p, 3) - p) < _INFORMATIVE else p
         dropped = np.where(theirs == 0, 0, 1 / (1 - p))
-        yield change({"attention": node.then(lambda weights: weights * dropped)}, p=f"{p:.3g}")
+        node = context.nodes[first.stage].then(lambda array: array * dropped)
+        yield change({first.stage: node}, p=f"{p:.3g}", number=number, stage=first.stage)
 
 
 # --- Scale
