@@ -173,3 +173,28 @@ def test_one_sentence_is_no_batch():
     found = compare(None, one)
     assert (found.sentence, found.n_sentences) == (None, 1)
     assert found.first is None
+
+
+@pytest.mark.parametrize("wrong", [(1,), (0, 1, 2, 3)])
+def test_the_mask_of_another_sentence_is_named(wrong):
+    bias = RANDOM.normal(size=(B, H, T, T))
+    mask = bias[[1, 2, 3, 0]]
+    given = {"x": X, **{f"w_{each}": w for each, w in W.items()}, "position_bias": bias}
+    made = [[heads_of(rows @ W[each]) for each in "qkv"] for rows in X]
+    scores = np.stack([q @ k.swapaxes(1, 2) * D**-0.5 + bias[i] for i, (q, k, _) in enumerate(made)])
+    for i in wrong:
+        scores[i] += mask[i] - bias[i]
+    found = compare(None, given | {"attention": softmax(scores)})
+    assert [each.id for each in found.causes] == ["mask of another sentence"], str(found)
+    assert (found.differing, found.alike) == (wrong, wrong[1:])
+    assert f"sentence {wrong[0] + 2}" in str(found)
+    assert found.explained
+
+
+@pytest.mark.parametrize("n", [H, 3, T])
+def test_heads_by_sentence_go_with_an_x_that_is_sequence_first(n):
+    x = RANDOM.normal(size=(n, T, M))
+    right = attended(x, CAUSAL[None, None])
+    given = {"x": x, **{f"w_{each}": w for each, w in W.items()}, "mask": CAUSAL, **right}
+    assert compare(None, sequence_first(given)).first is None
+    assert not compare(None, sequence_first(given)).questions or n == T

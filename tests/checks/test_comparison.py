@@ -195,7 +195,7 @@ def test_a_mistake_is_named_against_a_given_pass_and_an_unnamed_array_is_recogni
         ({}, "A pass begins with x and parameters"),
         ({"output": np.eye(3)}, "got output"),
         ({"x": np.ones((2, 3)), "w_q": np.ones((4, 5)), "q": np.ones((2, 5))}, "got x (2, 3), w_q (4, 5)"),
-        ({"x": np.ones((2, 2, 3)), "attention": np.eye(2)}, "one sentence without a batch"),
+        ({"x": np.ones((2, 2, 3)), "attention": np.eye(2)}, "those of one sentence or all of a batch"),
         ({"x": np.full((2, 3), np.nan), "attention": np.eye(2)}, "x must hold finite numbers; got 6"),
         ({"x": np.ones((2, 3)), "attention": np.array(["a"])}, "'attention' is of <U1"),
         ({"x": [[1, 2], [3]]}, "its rows have several lengths"),

@@ -23,6 +23,7 @@ from attnviz.explain.wording import listed
 
 WRONG_AXES = "axes in another order"
 ALONG_THE_BATCH = "attention along the batch axis"
+MASK_OF_ANOTHER = "mask of another sentence"
 ROWS = {"q": "queries", "k": "keys", "v": "values"}
 
 # Right lines of code that several mistakes break

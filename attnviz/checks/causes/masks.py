@@ -5,7 +5,18 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.checks.causes.cause import HIDDEN, SOFTMAX, Causes, Change, Mistake, MistakeContext, change, mask_phrase
+from attnviz.checks.causes.cause import (
+    HIDDEN,
+    MASK_OF_ANOTHER,
+    SOFTMAX,
+    Cause,
+    Causes,
+    Change,
+    Mistake,
+    MistakeContext,
+    change,
+    mask_phrase,
+)
 from attnviz.checks.explain.fitted_scale import Fit, simple
 from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.read.layouts import stages_after_scores
@@ -83,6 +94,15 @@ def _masked_by(context: MistakeContext, masked: Callable[[np.ndarray, np.ndarray
 )
 def mask_of_another_layer(context: MistakeContext) -> Iterator[Change]:
     return _with_wrong_mask(context, "mask of another layer")
+
+
+# found in a batch, by exchanging masks
+CAUSES[MASK_OF_ANOTHER] = Cause(
+    lambda _: (),
+    "{mask} was that of sentence {number}",
+    "scores = scores + mask[{index}]",
+    "scores = scores + mask[sentence]",
+)
 
 
 @CAUSES.add(

@@ -7,11 +7,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
+from types import MappingProxyType
 
 import numpy as np
 
 from attnviz.checks.causes import CAUSES
-from attnviz.checks.causes.cause import ALONG_THE_BATCH, Mistake, MistakeContext
+from attnviz.checks.causes.cause import ALONG_THE_BATCH, MASK_OF_ANOTHER, Mistake, MistakeContext, mask_phrase
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis
@@ -19,7 +20,7 @@ from attnviz.checks.explain.explanation import Explanation, agreeing, by_convent
 from attnviz.checks.explain.search import Search
 from attnviz.checks.read.layouts import arranged, fitted
 from attnviz.checks.read.masks import MaskReading
-from attnviz.checks.read.names import of_layer
+from attnviz.checks.read.names import of_layer, stage_named
 from attnviz.checks.read.readings import (
     Conventions,
     Reading,
@@ -80,9 +81,11 @@ def _along_the_batch(result: BatchExplanation, right: BatchExplanation) -> Batch
     stage = next(each.stage for each in stages if not each.agrees)
     mistakes = (Mistake(ALONG_THE_BATCH, stage, {}, {}),)
     agree = right.shown.diagnosis.stages
-    diagnosis = replace(
-        diagnosis, stages=stages, mistakes=mistakes, alternatives=(), explained=agree, skipped_checks=()
-    )
+    candidate = diagnosis.candidate
+    if candidate.reading and candidate.reading.mask and candidate.reading.mask.inferred:  # in vain
+        others = {name: each for name, each in candidate.reading.arrays.items() if name != "mask"}
+        candidate = Candidate.of(replace(candidate.reading, arrays=others, mask=None))
+    diagnosis = Diagnosis(candidate, diagnosis.precision, stages, mistakes=mistakes, explained=agree)
     everything = tuple(range(n))
     return replace(
         result, n=n, shown=replace(result.shown, diagnosis=diagnosis), differing=everything, alike=everything[1:]
@@ -111,22 +114,43 @@ class _Sentences:
             if shown.diagnosis.first_difference is None:  # in a precision that only the whole search tries
                 usual = shown
             else:
-                rest = tuple(at for at in range(1, n) if self._has_mistakes(at, shown))
-                return BatchExplanation(self.batch, n, shown, 0, tuple(range(n)), rest)
+                return self._shown(shown, range(n))
         differing = [at for at in range(n) if not self._agrees(at, usual)]
         for at in differing[:_MOST_TRIED]:  # where the first sentence may be read in several ways
             if (other := self._agreeing(at)) and all(self._agrees(each, other) for each in range(n)):
                 return BatchExplanation(self.batch, n, other, at)
         if not differing:
             return BatchExplanation(self.batch, n, usual, 0)
-        first, *others = differing
-        shown = self._explained_as(first, usual)
-        alike = tuple(at for at in others if self._has_mistakes(at, shown))
-        return BatchExplanation(self.batch, n, shown, first, tuple(differing), alike)
+        return self._shown(self._explained_as(differing[0], usual), differing)
 
-    def _agreeing(self, at: int) -> Explanation | None:
-        """A sentence that agrees without any mistake, in whichever reading."""
-        ways, unread = self._ways(at)
+    def _shown(self, shown: Explanation, differing: Sequence[int]) -> BatchExplanation:
+        """The explanation of the first sentence that differs, confirmed on the others."""
+        first, *others = differing
+        alike = [at for at in others if self._has_mistakes(at, shown)]
+        if not shown.diagnosis.explains_all and (mistake := self._mask_of_another(first)):
+            before = shown.diagnosis
+            agree = tuple(replace(each, agrees=True) for each in before.stages)
+            diagnosis = Diagnosis(
+                before.candidate, before.precision, before.stages, mistakes=(mistake,), explained=agree
+            )
+            shown, alike = replace(shown, diagnosis=diagnosis), [at for at in others if self._mask_of_another(at)]
+        return BatchExplanation(self.batch, self.batch.n, shown, first, tuple(differing), tuple(alike))
+
+    def _mask_of_another(self, at: int) -> Mistake | None:
+        """The mistake of a sentence that agrees with the masks of another one."""
+        own = self.batch.of_each[at]
+        masks = [name for name in own if stage_named(name) == "mask"]
+        for other, arrays in enumerate(self.batch.of_each[: _MOST_TRIED * bool(masks)]):
+            read = {name: arrays[name] for name in masks}
+            if any(not np.array_equal(each, own[name]) for name, each in read.items()) and self._agreeing(at, read):
+                name = masks[0] if len(masks) > 1 else ""
+                slots = {"mask": mask_phrase(name), "number": str(other + 1), "index": str(other)}
+                return Mistake(MASK_OF_ANOTHER, "masked", slots, {})
+        return None
+
+    def _agreeing(self, at: int, masks: Arrays = MappingProxyType({})) -> Explanation | None:
+        """A sentence that agrees without any mistake, in whichever reading, perhaps with other masks."""
+        ways, unread = self._ways(at, masks)
         searches: list[Search] = []
 
         def make(way: UserArrays) -> Candidates:
@@ -146,8 +170,8 @@ class _Sentences:
         diagnosis = by_convention(*found)
         return None if diagnosis.first_difference else Explanation(found[0], unread, diagnosis, None, 1, self.tables)
 
-    def _ways(self, at: int) -> tuple[list[UserArrays], tuple[str, ...]]:
-        ways, unread = user_arrays(self._arrays(at), self.stated)
+    def _ways(self, at: int, masks: Arrays = MappingProxyType({})) -> tuple[list[UserArrays], tuple[str, ...]]:
+        ways, unread = user_arrays({**self._arrays(at), **masks}, self.stated)
         return [other for way in ways for other in other_meanings(way)], unread
 
     def _as(self, at: int, usual: Explanation) -> Candidates | None:

@@ -272,7 +272,7 @@ def readings(
     if not ranked:
         shapes = ", ".join(f"{arrays[stage].name[:40]} {arrays[stage].value.shape}" for stage in begins[:8])
         raise OwnArraysError(
-            f"The arrays must fit each other in some layout, one sentence without a batch, the heads alike; "
+            f"The arrays must fit each other in some layout, those of one sentence or all of a batch; "
             f"got {shapes}. Check which axis counts what."
         )
     fewest = min(rank[0] for rank in ranked)

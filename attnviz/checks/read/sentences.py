@@ -71,16 +71,20 @@ def batches_of(given: Mapping[str, Any], n_words: int = 0) -> list[Batch]:
         ways = [_Way(next(iter(extra.values()))[0], 0)]
     found = [each for way in ways if (each := _split(arrays, stage_of, way))]
     masks = [name for name, stage in stage_of.items() if stage == "mask"]
-    if scores and rows and not found and masks:
-        others = {name: each for name, each in arrays.items() if name not in masks}
-        without = _split(others, stage_of, ways[1])
-        return [replace(without, contradicted_by=masks[0])] if without else []
+    if scores and rows and not found:  # perhaps the weights alone are along another axis
+        way = ways[1]
+        others = [name for name, stage in stage_of.items() if stage == "mask" or stage[:1] in ("q", "k", "v")]
+        misfits = [name for name in others if _by_sentence(name, stage_of[name], arrays[name], way) is None]
+        rest = {name: each for name, each in arrays.items() if name not in misfits}
+        without = _split(rest, stage_of, way) if misfits else None
+        return [replace(without, contradicted_by=misfits[0])] if without else []
     if not rows:
         return found
     is_square = rows[0] == rows[1]
     against = "tokens" if n_words == rows[1] and not is_square else ""
     against = against or ("names" if any(map(_BATCH_FIRST.fullmatch, arrays)) else "")
-    is_certain = not is_square and (n_words == rows[0] or bool(masks))
+    has_heads = any(stage_of[name][:1] in ("q", "k", "v") for name in extra)
+    is_certain = not is_square and (n_words == rows[0] or bool(masks) or has_heads)
     return [replace(each, is_certain=is_certain, contradicted_by=against) if each.axis else each for each in found]
 
 
@@ -120,6 +124,8 @@ def _by_sentence(name: str, stage: str, array: np.ndarray, way: _Way) -> Sequenc
     axis = 0 if is_scores else way.axis
     has_sentences = array.ndim > axis and array.shape[axis] == way.n
     if array.ndim == n + 1 or (stage == "concat" and array.ndim == n + 2):
+        if n == 3 and len(array) == way.n and way.n_queries in array.shape[1:3]:  # even if x is sequence first
+            axis, has_sentences = 0, True
         return list(np.moveaxis(array, axis, 0)) if has_sentences else None
     if array.ndim != n:
         return None
