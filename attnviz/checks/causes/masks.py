@@ -217,8 +217,10 @@ def window_too_wide(context: MistakeContext) -> Iterator[Change]:
 @CAUSES.add("the sliding window was left out: every key up to the query was visible", "mask = causal", "{right}")
 def window_left_out(context: MistakeContext) -> Iterator[Change]:
     is_one_of_several = any(each.name for each in context.wrong_masks)  # whose own cause says that it wasn't applied
-    longest = context.trace["masked"].shape[-1] if "masked" in context.trace else 0
-    return iter(()) if is_one_of_several or not longest else _with_window(context, lambda size: longest, both=False)
+    if is_one_of_several or not context.makes("masked"):
+        return iter(())
+    longest = context.trace["masked"].shape[-1]
+    return _with_window(context, lambda size: longest, both=False)
 
 
 @CAUSES.add("the sliding window reached to both sides, so that queries saw later keys", "{wrong}", "{right}")
