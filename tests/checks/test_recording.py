@@ -266,11 +266,14 @@ def test_keys_have_the_queries_words_only_if_both_have_one_input(is_other):
     assert found.trace.labels["key"] == (tuple("12345") if is_other else tuple("abcde"))
 
 
+HALVES = "rotated by your cos and sin, in halves"
+NEIGHBOURS = "rotated by your cos and sin, in pairs of neighbours, the first 4 of 12 dimensions"
 SAYS = {
     "t5": "Scores are multiplied by 1, your scale.",
     "gemma3_text": "Scores are multiplied by 0.0625, your scale.\nTo your gains 1 was added, as Gemma does.",
-    "deepseek_v3": "(RoPE, in pairs of neighbours, the first 4 of 12 dimensions, base 10,000)",
-    "gpt_oss": "(RoPE, in halves, base 150,000)",
+    "gpt_neox": "in halves, the first 2 of 4 dimensions",
+    **dict.fromkeys(("deepseek_v3", "deepseek_v3, yarn", "deepseek_v3, step"), NEIGHBOURS),
+    **dict.fromkeys(("gpt_oss", "gpt_oss, step", "qwen2, yarn", "llama, linear", "llama, llama3"), HALVES),
 }
 
 
@@ -298,7 +301,9 @@ def test_torch_records_the_stored_arrays_again(name):
     pytest.importorskip("torch")
     if CASES[name].configuration:
         pytest.importorskip("transformers")
-    for each, array in record_case(name).items():
+    recorded = record_case(name)
+    assert {f"{name}/{each}" for each in recorded} == {each for each in REAL.files if each.startswith(f"{name}/")}
+    for each, array in recorded.items():
         np.testing.assert_allclose(array, REAL[f"{name}/{each}"], rtol=0, atol=1e-5)
 
 

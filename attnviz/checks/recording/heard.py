@@ -76,7 +76,7 @@ class Heard:
                     last["attention"], last["v"] = weights, self._of_sentence(b, inner, columns)
                     return
         factors = [self._factors.get(_storage(each), (1.0,))[0] for each in (a, b)]
-        self._products.append((_array(a) / factors[0], _array(b) / factors[1]))
+        self._products.append((array_of(a) / factors[0], array_of(b) / factors[1]))
 
     def _softmax(self, scores: Any, result: Any) -> None:
         n_queries, n_keys = scores.shape[-2:]
@@ -101,14 +101,14 @@ class Heard:
     def _fused(self, arguments: Mapping[str, Any]) -> None:
         self.fused = "scaled_dot_product_attention"
         tensors = {letter: arguments[name] for letter, name in (("q", "query"), ("k", "key"), ("v", "value"))}
-        operands = {name: _array(each[self._sentence]) for name, each in tensors.items()}
+        operands = {name: array_of(each[self._sentence]) for name, each in tensors.items()}
         n_queries, n_keys = self._n_queries, operands["k"].shape[-2]
         # the queries of a group may have been packed as rows of one head
         self.heads.append(operands | {"q": operands["q"].reshape(-1, n_queries, operands["q"].shape[-1])})
         mask = arguments.get("attn_mask", arguments.get("attn_bias"))
         if mask is not None:
             mask = mask[self._sentence if len(mask) > 1 else 0] if mask.ndim == 4 else mask
-            self.numbers["attn_mask"] = np.broadcast_to(_array(mask), (*mask.shape[:-2], n_queries, n_keys)).copy()
+            self.numbers["attn_mask"] = np.broadcast_to(array_of(mask), (*mask.shape[:-2], n_queries, n_keys)).copy()
         elif arguments.get("is_causal"):
             self.numbers["attn_mask"] = np.where(np.tri(n_queries, n_keys), 0, -np.inf).astype(np.float32)
         if arguments.get("scale") is not None:
@@ -130,7 +130,7 @@ class Heard:
             leading = (n, count // n)
         axis = 0 if leading[0] == n else 1
         split = tensor.reshape(*leading, *lengths)
-        return _array(split[self._sentence] if axis == 0 else split[:, self._sentence]).reshape(-1, *lengths)
+        return array_of(split[self._sentence] if axis == 0 else split[:, self._sentence]).reshape(-1, *lengths)
 
     @property
     def note(self) -> str:
@@ -188,8 +188,9 @@ def listening(heard: Heard) -> Any:
     return Listening()
 
 
-def _array(tensor: Any) -> np.ndarray:
-    return np.array(as_numpy(tensor))
+def array_of(tensor: Any) -> np.ndarray:
+    """A copy of a tensor's current numbers."""
+    return np.asarray(as_numpy(tensor)).copy()
 
 
 def _storage(tensor: Any) -> int:

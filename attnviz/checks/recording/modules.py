@@ -10,9 +10,8 @@ import numpy as np
 
 from attnviz.checks.read.names import check_names, outputs_beside, stage_named
 from attnviz.checks.read.readings import NEAR_ONE
-from attnviz.checks.recording.heard import Heard
+from attnviz.checks.recording.heard import Heard, array_of
 from attnviz.checks.recording.operands import stages_heard
-from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import OwnArraysError
 
 _POSITION_BIAS = "position_bias"
@@ -87,6 +86,11 @@ class AttentionModule:
     @property
     def is_huggingfaces(self) -> bool:
         return type(self.module).__module__.startswith("transformers.")
+
+    @property
+    def is_sin_first(self) -> bool:
+        """Whether it is called with sines and cosines, in this order, as GPT-J and CodeGen."""
+        return self.is_huggingfaces and type(self.module).__module__.split(".")[2] in ("gptj", "codegen")
 
     @property
     def is_batch_first(self) -> bool:
@@ -236,7 +240,8 @@ class Call:
         if context is not None and context is not x:
             self._record_context(context, x)
         self.arrays |= {name: self._mask(name, array_of(value)) for name, value in masks.items()}
-        self.arrays |= {name: array for name, each in _rotations(arguments) if (array := self._table(name, each)).size}
+        tables = _rotations(arguments, self._attention.is_sin_first)
+        self.arrays |= {name: array for name, each in tables if (array := self._table(name, each)).size}
         for name, number in self._attention.numbers.items():
             self.arrays[name] = np.array(number)
         self._has_mask = bool(masks)
@@ -337,6 +342,9 @@ class Call:
             if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
                 self.arrays[name] = number
         self.arrays |= stages_heard(operands, self.arrays, self._sources(), n_keys)
+        is_made = not {"w_k", "w_qkv"}.isdisjoint(self._attention.stages.values())
+        if "past_key" in self.arrays and "k_rotated" in self.arrays and not is_made:
+            del self.arrays["k"]  # a pass that begins with keys takes them whole
         if "q" in operands and "q_rotated" not in self.arrays:
             self._drop_unused_positions()
         bias = self.arrays.get(_POSITION_BIAS)
@@ -400,25 +408,18 @@ class Call:
         return np.broadcast_to(mask, (*mask.shape[:-2], n_queries, mask.shape[-1])).copy()
 
 
-def _rotations(arguments: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _rotations(arguments: Mapping[str, Any], is_sin_first: bool) -> Iterator[tuple[str, Any]]:
     """What a module is called with that rotates its queries and keys: cosines, sines and positions."""
     tables = {name: arguments[name] for name in ("cos", "sin", "position_ids") if name in arguments}
     for name in ("position_embeddings", "rotary_pos_emb", "freqs_cis"):
         table: Any = arguments.get(name)
         if isinstance(table, tuple | list) and len(table) == 2:
-            slowest = [float(abs(array_of(each)[..., -1]).mean()) for each in table]
-            is_cos_first = slowest[0] >= slowest[1]  # as everywhere but in GPT-J and CodeGen
-            tables |= dict(zip(("cos", "sin"), table if is_cos_first else table[::-1], strict=True))
+            tables |= dict(zip(("sin", "cos") if is_sin_first else ("cos", "sin"), table, strict=True))
         elif hasattr(table, "is_complex") and table.is_complex():
             tables |= {"cos": table.real, "sin": table.imag}
         elif name == "rotary_pos_emb" and hasattr(table, "cos"):
             tables |= {"cos": table.cos(), "sin": table.sin()}
     return ((name, each) for name, each in tables.items() if hasattr(each, "detach"))
-
-
-def array_of(tensor: Any) -> np.ndarray:
-    """A copy of a tensor's current numbers."""
-    return np.asarray(as_numpy(tensor)).copy()
 
 
 def _is_tensor(value: Any) -> bool:

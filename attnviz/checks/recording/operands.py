@@ -66,6 +66,8 @@ def _without_unused(operands: Arrays, n_queries: int) -> Arrays:
     if keys is None or keys.shape[-2] <= n_queries:
         return operands
     n = int(np.flatnonzero(keys.any(axis=(0, 2)))[-1:].sum()) + 1
+    if n == keys.shape[-2]:
+        return operands
     shorter = {name: array[:, :n] for name, array in operands.items() if name in "kv"}
     shorter |= {name: array[..., :n] for name, array in operands.items() if name in ("masked", "attention")}
     return operands | shorter
