@@ -1,11 +1,11 @@
 """Mistakes with biases of positions that are added to scores, such as ALiBi's, and with the mask beneath them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import numpy as np
 
 from attnviz.checks.causes.cause import Causes, Change, MistakeContext, change
-from attnviz.checks.causes.masks import with_mask
 from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.masks import alibi_slopes, apart_of, are_slopes, seen_in
 from attnviz.checks.read.rounding import Precision, Rounded
@@ -31,21 +31,20 @@ def _may_be_alibi(context: MistakeContext) -> bool:
     return mask is not None and are_slopes(alibi_slopes(mask, n_heads), n_heads)
 
 
-def _with_bias(context: MistakeContext, bias: np.ndarray, **slots: str) -> Iterator[Change]:
-    """The scores with this bias in the place of the pass's own, where a key is visible."""
-    if context.having(ALiBi, "biased"):
-        yield _added(context, "biased", bias, **slots)
-    elif context.having(Hide, "masked"):
-        yield _added(context, "masked", np.where(seen_in(context.trace["mask"].value), bias, -np.inf), **slots)
-    elif context.has_mask:
-        yield from with_mask(context, np.where(seen_in(context.trace["mask"].value), bias, -np.inf), **slots)
+Bias = Callable[[], np.ndarray]  # made when it is needed, as it has a number for each score
 
 
-def _added(context: MistakeContext, stage: str, bias: np.ndarray, **slots: str) -> Change:
+def _with_bias(context: MistakeContext, bias: Bias, everywhere: bool = False, **slots: str) -> Change:
+    """The scores with this bias in the place of the pass's own; where a key is visible, or everywhere."""
+    stage = "biased" if context.having(ALiBi, "biased") and not everywhere else "masked"
+
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-        scores = values[0]
-        finite = np.where(np.isfinite(bias), bias, 0)
-        return Rounded(scores.value + bias, scores.error + precision.unit * (np.abs(scores.value) + np.abs(finite)))
+        (scores, *masks), added = values, bias()
+        error = scores.error + precision.unit * (np.abs(scores.value) + np.where(np.isneginf(added), 0, np.abs(added)))
+        value = scores.value + added
+        for each in masks if not everywhere else ():
+            value = np.where(seen_in(each.value), value, -np.inf)
+        return Rounded(value.astype(scores.value.dtype), error)
 
     return change({stage: Node(context.nodes[stage].inputs, make)}, **slots)
 
@@ -55,16 +54,16 @@ def _distances(context: MistakeContext) -> np.ndarray:
     return apart_of(*context.trace["masked"].shape[-2:])
 
 
-def _alibi(context: MistakeContext, steepness: Sequence[float]) -> np.ndarray:
-    return -np.asarray(steepness)[:, None, None] * np.abs(_distances(context))
+def _alibi(context: MistakeContext, steepness: Sequence[float], factor: float = 1.0) -> Bias:
+    return lambda: -factor * np.array(steepness)[:, None, None] * np.abs(_distances(context))
 
 
-def _own_bias(context: MistakeContext) -> np.ndarray | None:
-    """The bias of the pass, or ALiBi's if it has none."""
+def _own_bias(context: MistakeContext, factor: float) -> Bias | None:
+    """The bias of the pass, or ALiBi's if it has none, times a factor."""
     if _has_biases(context):
         mask = context.trace["mask"].value
-        return np.where(seen_in(mask), mask, 0)
-    return _alibi(context, slopes(context.sizes["h"])) if _may_be_alibi(context) else None
+        return lambda: np.where(seen_in(mask), factor * mask, 0)
+    return _alibi(context, slopes(context.sizes["h"]), factor) if _may_be_alibi(context) else None
 
 
 # --- ALiBi's slopes
@@ -95,7 +94,7 @@ def alibi_slopes_of_wrong_heads(context: MistakeContext) -> Iterator[Change]:
         ),
     ):
         right = f"torch.cat([{half}, ({whole})[::2][:{rest}]])"
-        yield from _with_bias(context, _alibi(context, steepness), which=which, n=str(n), code=code, right=right)
+        yield _with_bias(context, _alibi(context, steepness), which=which, n=str(n), code=code, right=right)
 
 
 def _geometric(n: int, first: float = 1) -> list[float]:
@@ -114,7 +113,7 @@ def alibi_exponent_off_by_one(context: MistakeContext) -> Iterator[Change]:
     for first, which in ((0, "early"), (2, "late")) if _may_be_alibi(context) else ():
         shifted = (*_geometric(power, first), *_geometric(2 * power, first)[::2])[:n]
         for steepness in {shifted, tuple(_geometric(n, first))}:
-            yield from _with_bias(context, _alibi(context, steepness), first=str(first), which=which)
+            yield _with_bias(context, _alibi(context, steepness), first=str(first), which=which)
 
 
 @CAUSES.add(
@@ -124,7 +123,7 @@ def alibi_exponent_off_by_one(context: MistakeContext) -> Iterator[Change]:
 )
 def alibi_slopes_of_8_heads(context: MistakeContext) -> Iterator[Change]:
     if (n := context.sizes["h"]) not in (5, 6, 7, 8) and _may_be_alibi(context):  # the first of the slopes of 8 heads
-        yield from _with_bias(context, _alibi(context, [2.0 ** -(h + 1) for h in range(n)]))
+        yield _with_bias(context, _alibi(context, [2.0 ** -(h + 1) for h in range(n)]))
 
 
 # --- Any bias
@@ -136,8 +135,8 @@ def alibi_slopes_of_8_heads(context: MistakeContext) -> Iterator[Change]:
     "scores = scores + bias",
 )
 def bias_with_wrong_sign(context: MistakeContext) -> Iterator[Change]:
-    if (bias := _own_bias(context)) is not None:
-        yield from _with_bias(context, -bias)
+    if bias := _own_bias(context, -1):
+        yield _with_bias(context, bias)
 
 
 @CAUSES.add(
@@ -147,21 +146,21 @@ def bias_with_wrong_sign(context: MistakeContext) -> Iterator[Change]:
 )
 def bias_before_the_scale(context: MistakeContext) -> Iterator[Change]:
     d_k = context.sizes.get("d")
-    if d_k and (bias := _own_bias(context)) is not None:
-        yield from _with_bias(context, bias / d_k**0.5)
+    if d_k and (bias := _own_bias(context, d_k**-0.5)):
+        yield _with_bias(context, bias)
 
 
 @CAUSES.add("the bias of positions was multiplied by √d_k", f"{_ADDED} * d_k ** 0.5", _ADDED)
 def bias_multiplied_by_the_root(context: MistakeContext) -> Iterator[Change]:
     d_k = context.sizes.get("d")
-    if d_k and (bias := _own_bias(context)) is not None:
-        yield from _with_bias(context, bias * d_k**0.5)
+    if d_k and (bias := _own_bias(context, d_k**0.5)):
+        yield _with_bias(context, bias)
 
 
 @CAUSES.add("the bias of positions was not added", "scores = q @ k.transpose(-2, -1) / d_k ** 0.5", _ADDED)
 def bias_left_out(context: MistakeContext) -> Iterator[Change]:
     if _has_biases(context) and not any(each.name for each in context.wrong_masks):
-        yield from _with_bias(context, np.zeros(_distances(context).shape))
+        yield _with_bias(context, lambda: np.zeros(()))
 
 
 # --- The causal mask beneath a bias
@@ -183,9 +182,12 @@ def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
     is_hidden = bool((~seen & (apart < 0)).any())
     if _may_be_alibi(context):
         steep = np.array(slopes(context.sizes["h"]))[:, None, None]
-        padded = np.where(seen | (apart < 0), 0.0, -np.inf)
+
+        def falling(distance: np.ndarray) -> np.ndarray:
+            return np.where(seen | (apart < 0), -steep * distance, -np.inf)
+
         for distance in (apart, np.abs(apart)) if is_hidden and not is_one_of_several else (apart,):
-            yield _added(context, "masked", padded - steep * distance)
+            yield _with_bias(context, partial(falling, distance), everywhere=True)
     elif is_one_of_several:
         return
     elif is_hidden and _has_biases(context) and (hidden := _hidden_scores(context, seen)) is not None:

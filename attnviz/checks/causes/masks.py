@@ -29,7 +29,7 @@ CAUSES = Causes()
 _FINITE = (-1.0, -10.0)  # what people add or write instead of −∞
 
 
-def with_mask(context: MistakeContext, other: np.ndarray, **slots: str) -> Iterator[Change]:
+def _with_mask(context: MistakeContext, other: np.ndarray, **slots: str) -> Iterator[Change]:
     """The stages that read the mask with another one, if it differs."""
     mask = context.trace["mask"].value
     other = other if mask.dtype == bool else as_added(other)
@@ -42,7 +42,7 @@ def with_mask(context: MistakeContext, other: np.ndarray, **slots: str) -> Itera
 def _with_wrong_mask(context: MistakeContext, id: str) -> Iterator[Change]:
     for mask in context.wrong_masks if context.has_mask else ():
         if mask.id == id:
-            yield from with_mask(context, mask.value, mask=mask_phrase(mask.name), layer=mask.name)
+            yield from _with_mask(context, mask.value, mask=mask_phrase(mask.name), layer=mask.name)
 
 
 @CAUSES.add("{mask} was applied the other way round", "scores = scores.masked_fill(mask, -torch.inf)", HIDDEN)
@@ -176,7 +176,7 @@ def mask_off_by_one(context: MistakeContext) -> Iterator[Change]:
     if context.seen is not None:
         further = context.seen.copy()
         further[..., 1:] |= context.seen[..., :-1]
-        yield from with_mask(context, further)
+        yield from _with_mask(context, further)
 
 
 @CAUSES.add(
@@ -188,7 +188,7 @@ def mask_hides_the_token_itself(context: MistakeContext) -> Iterator[Change]:
     if context.seen is not None and context.seen.shape[-2] > 1:
         fewer = np.zeros_like(context.seen)
         fewer[..., :-1] = context.seen[..., :-1] & context.seen[..., 1:]
-        yield from with_mask(context, fewer)
+        yield from _with_mask(context, fewer)
 
 
 _WINDOW = "mask = (causal & (i - j < {size}))", "mask = ((i - j).abs() < {size})"
@@ -201,7 +201,7 @@ def _with_window(context: MistakeContext, changed: Callable[[int], int], both: b
         sizes = {"size": str(size), "right_size": str(window.size)}
         lines = {"wrong": _WINDOW[is_both].format(size=size), "right": _WINDOW[window.is_both].format(size=window.size)}
         if size > 0:
-            yield from with_mask(context, band(context.seen.shape, size, is_both) & window.keys, **sizes, **lines)
+            yield from _with_mask(context, band(context.seen.shape, size, is_both) & window.keys, **sizes, **lines)
 
 
 @CAUSES.add("the sliding window was one key too narrow: {size}, not {right_size}", "{wrong}", "{right}")
@@ -235,7 +235,7 @@ def window_on_both_sides(context: MistakeContext) -> Iterator[Change]:
 )
 def mask_transposed(context: MistakeContext) -> Iterator[Change]:
     if context.seen is not None and context.seen.shape[-2] == context.seen.shape[-1]:
-        yield from with_mask(context, context.seen.swapaxes(-1, -2))
+        yield from _with_mask(context, context.seen.swapaxes(-1, -2))
 
 
 @CAUSES.add(
@@ -249,7 +249,7 @@ def causal_mask_in_wrong_corner(context: MistakeContext) -> Iterator[Change]:
         corners = [np.tri(n_queries, n_keys, shift, dtype=bool) for shift in (0, n_keys - n_queries)]
         for right, wrong in (corners, corners[::-1]):
             if n_queries != n_keys and (context.seen == right).all():
-                yield from with_mask(context, np.broadcast_to(wrong, context.seen.shape))
+                yield from _with_mask(context, np.broadcast_to(wrong, context.seen.shape))
 
 
 @CAUSES.add("the mask was added to the scores as 0 and 1", "scores = scores + mask", HIDDEN)

@@ -88,7 +88,7 @@ def _questions_of_mask(mask: MaskReading, n_heads: int) -> Iterator[str]:
     for each in mask.chosen:
         visible = each.value ^ (each.true_is == "hidden")
         shows_less = visible.mean() < 0.5 and (~visible).any(axis=-1).all()
-        if shows_less and not each.convention and _is_padding(visible):
+        if shows_less and not (each.convention and each.convention.true_is == "visible") and _is_padding(visible):
             meaning, other = each.true_is, "visible" if each.true_is == "hidden" else "hidden"
             name = shortened(each.name)
             yield f"Does True in your {name} mean a {meaning} key? If it means a {other} one, the mask is inverted."
