@@ -31,7 +31,7 @@ def _may_be_alibi(context: MistakeContext) -> bool:
     return mask is not None and are_slopes(alibi_slopes(mask, n_heads), n_heads)
 
 
-Bias = Callable[[], np.ndarray]  # made when it is needed, as it has a number for each score
+Bias = Callable[[np.dtype], np.ndarray]  # made when it is needed, as it has a number for each score
 
 
 def _with_bias(context: MistakeContext, bias: Bias, everywhere: bool = False, **slots: str) -> Change:
@@ -39,12 +39,15 @@ def _with_bias(context: MistakeContext, bias: Bias, everywhere: bool = False, **
     stage = "biased" if context.having(ALiBi, "biased") and not everywhere else "masked"
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-        (scores, *masks), added = values, bias()
-        error = scores.error + precision.unit * (np.abs(scores.value) + np.where(np.isneginf(added), 0, np.abs(added)))
+        scores, *masks = values
+        added = bias(scores.value.dtype)
         value = scores.value + added
-        for each in masks if not everywhere else ():
-            value = np.where(seen_in(each.value), value, -np.inf)
-        return Rounded(value.astype(scores.value.dtype), error)
+        for seen in [seen_in(each.value) for each in masks if not everywhere]:
+            value = value if seen.all() else np.where(seen, value, -np.inf).astype(value.dtype, copy=False)
+        if precision.is_rough:
+            return Rounded(value)
+        size = np.abs(scores.value) + np.where(np.isneginf(added), 0, np.abs(added))
+        return Rounded(value, scores.error + precision.unit * size)
 
     return change({stage: Node(context.nodes[stage].inputs, make)}, **slots)
 
@@ -55,14 +58,17 @@ def _distances(context: MistakeContext) -> np.ndarray:
 
 
 def _alibi(context: MistakeContext, steepness: Sequence[float], factor: float = 1.0) -> Bias:
-    return lambda: -factor * np.array(steepness)[:, None, None] * np.abs(_distances(context))
+    def bias(dtype: np.dtype) -> np.ndarray:
+        return (-factor * np.array(steepness, dtype))[:, None, None] * np.abs(_distances(context)).astype(dtype)
+
+    return bias
 
 
 def _own_bias(context: MistakeContext, factor: float) -> Bias | None:
     """The bias of the pass, or ALiBi's if it has none, times a factor."""
     if _has_biases(context):
         mask = context.trace["mask"].value
-        return lambda: np.where(seen_in(mask), factor * mask, 0)
+        return lambda dtype: np.where(seen_in(mask), factor * mask, 0).astype(dtype)
     return _alibi(context, slopes(context.sizes["h"]), factor) if _may_be_alibi(context) else None
 
 
@@ -160,7 +166,7 @@ def bias_multiplied_by_the_root(context: MistakeContext) -> Iterator[Change]:
 @CAUSES.add("the bias of positions was not added", "scores = q @ k.transpose(-2, -1) / d_k ** 0.5", _ADDED)
 def bias_left_out(context: MistakeContext) -> Iterator[Change]:
     if _has_biases(context) and not any(each.name for each in context.wrong_masks):
-        yield _with_bias(context, lambda: np.zeros(()))
+        yield _with_bias(context, lambda dtype: np.zeros((), dtype))
 
 
 # --- The causal mask beneath a bias
@@ -183,8 +189,8 @@ def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
     if _may_be_alibi(context):
         steep = np.array(slopes(context.sizes["h"]))[:, None, None]
 
-        def falling(distance: np.ndarray) -> np.ndarray:
-            return np.where(seen | (apart < 0), -steep * distance, -np.inf)
+        def falling(distance: np.ndarray, dtype: np.dtype) -> np.ndarray:
+            return np.where(seen | (apart < 0), -steep * distance, -np.inf).astype(dtype)
 
         for distance in (apart, np.abs(apart)) if is_hidden and not is_one_of_several else (apart,):
             yield _with_bias(context, partial(falling, distance), everywhere=True)

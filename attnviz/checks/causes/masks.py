@@ -284,7 +284,9 @@ def _hidden_scores(context: MistakeContext, numbers: Sequence[float], is_added: 
 
     def make(number: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
         scaled, _ = values
-        hidden = scaled.value + number if is_added else np.array(number)
+        hidden = scaled.value + number if is_added else np.array(number, scaled.value.dtype)
+        if precision.is_rough:
+            return Rounded(np.where(visible, scaled.value, hidden))
         error = scaled.error + precision.unit * np.abs(hidden) if is_added else np.zeros(())
         return Rounded(np.where(visible, scaled.value, hidden), np.where(visible, scaled.error, error))
 
