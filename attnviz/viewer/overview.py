@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,12 @@ def overview_json(recorded: Recorded, effects: object, exact: int | None) -> byt
     values = None if effects is None else _effects(effects, layers)
     texts: dict[tuple[str, ...], int] = {}
     sent = [_sent(layer, None if values is None else values[at], texts) for at, layer in enumerate(layers)]
-    patterns = b"".join(_in_8_bits(layer.attention) for layer in layers if layer.attention is not None)
+    patterns = b"".join(
+        _in_8_bits(weights, scale)
+        for layer, each in zip(layers, sent, strict=True)
+        if layer.attention is not None
+        for weights, scale in zip(layer.attention, each["scales"], strict=True)
+    )
     return to_json(
         {
             "about": _about(layers, exact),
@@ -34,7 +40,7 @@ def overview_json(recorded: Recorded, effects: object, exact: int | None) -> byt
     )
 
 
-def _sent(layer: LayerHeads, effects: np.ndarray | None, texts: dict[tuple[str, ...], int]) -> dict[str, object]:
+def _sent(layer: LayerHeads, effects: np.ndarray | None, texts: dict[tuple[str, ...], int]) -> dict[str, Any]:
     n, *shape = (0, 0, 0) if layer.attention is None else layer.attention.shape
     statistics = ({} if effects is None else {"effect": effects[:n]}) | layer.statistics
     return {
@@ -42,14 +48,16 @@ def _sent(layer: LayerHeads, effects: np.ndarray | None, texts: dict[tuple[str, 
         "note": layer.note,
         "n": n,
         "shape": shape,
+        "scales": [] if layer.attention is None else _rounded(layer.attention.max(axis=(1, 2))),
         "queries": texts.setdefault(labels(layer.queries), len(texts)),
         "keys": texts.setdefault(labels(layer.keys), len(texts)),
         "statistics": {name: _rounded(values) for name, values in statistics.items()},
     }
 
 
-def _in_8_bits(attention: np.ndarray) -> bytes:
-    return np.rint(np.clip(attention, 0, 1) * 255).astype(np.uint8).tobytes()
+def _in_8_bits(weights: np.ndarray, scale: float) -> bytes:
+    """The weights of a head, 255 for its largest: each to within a 510th of that."""
+    return np.rint(np.clip(weights / (scale or 1), 0, 1) * 255).astype(np.uint8).tobytes()
 
 
 def _rounded(values: np.ndarray) -> list[float | None]:

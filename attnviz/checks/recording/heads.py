@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -73,20 +73,27 @@ def _layer(recorded: Recorded, at: int, path: str) -> LayerHeads:
 
 def _weights(arrays: Arrays) -> tuple[np.ndarray | None, str]:
     """The weights of a layer, and a note on them."""
-    recorded = next((arrays[name] for name in arrays if stage_named(name) == "attention"), None)
+    by_stage = {stage_named(name): array for name, array in arrays.items()}
+    recorded = by_stage.get("attention")
     if recorded is not None and recorded.ndim == 3:
         weights, note = recorded, ""
+    elif (computed := _computed(arrays, by_stage)) is not None:
+        weights, note = computed, _COMPUTED
+    elif recorded is not None and recorded.ndim == 2:
+        weights, note = recorded[None], _MEAN
     else:
-        comparison = compare(None, arrays)
-        if comparison.trace is not None and comparison.first is None and "attention" in comparison.trace:
-            weights, note = comparison.trace["attention"].value, _COMPUTED
-        elif recorded is not None and recorded.ndim == 2:
-            weights, note = recorded[None], _MEAN
-        else:
-            return None, _NO_WEIGHTS
+        return None, _NO_WEIGHTS
     if not np.isfinite(weights).all():
         return None, "Its attention weights have NaN or infinite numbers."
     return weights.astype(np.float64), note
+
+
+def _computed(arrays: Arrays, stages: Collection[str]) -> np.ndarray | None:
+    """The weights of attnviz's pass, if what the module made of its weights is there and agrees."""
+    if not {"concat", "output"} & set(stages):
+        return None
+    trace, first = (found := compare(None, arrays)).trace, found.first
+    return trace["attention"].value if trace is not None and first is None and "attention" in trace else None
 
 
 def _words(arrays: Arrays, n_queries: int, n_keys: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -1,8 +1,8 @@
 // All layers and heads of a recording as heatmaps, in their places or sorted by a statistic; a head opens large, or exactly.
 import { coloursOf, gradient } from "../dom/colour.js";
 import { choice, h, rovingFocus, setTabStop, write } from "../dom/element.js";
-import { isWithin, nameOf, namesIn, rangeOf, readLayers, ROUNDING, sortedHeads, STATISTICS } from "./headPatterns.js";
-import { valueText, weightAt } from "./headPatterns.js";
+import { cellText, isWithin, nameOf, namesIn, rangeOf, readLayers, sortedHeads, STATISTICS } from "./headPatterns.js";
+import { valueText } from "./headPatterns.js";
 import { cellAt, drawPattern, drawStatistics, makeLargeHead } from "./largeHead.js";
 
 const ORDERS = ["layers", "highest first", "lowest first"],
@@ -14,8 +14,7 @@ export async function mountHeads(main, data, { open = /** @type {((head: any) =>
   const layers = await readLayers(data),
     heads = layers.flatMap(each => each.heads),
     names = namesIn(heads),
-    largest =
-      heads.reduce((most, { weights }) => weights.reduce((one, other) => Math.max(one, other), most), 0) / 255 || 1;
+    largest = Math.max(...heads.map(({ scale }) => scale)) || 1;
   const state = {
     statistic: names.includes("effect") ? "effect" : names[0],
     order: ORDERS[names.includes("effect") ? 1 : 0],
@@ -25,7 +24,7 @@ export async function mountHeads(main, data, { open = /** @type {((head: any) =>
   let entered = null;
   let shown = heads;
   const tiles = new Map(heads.map(head => [head, makeTile(head)]));
-  const limitOf = ({ weights }) => (state.scale === SCALES[0] ? largest : Math.max(...weights) / 255 || 1);
+  const limitOf = ({ scale }) => (state.scale === SCALES[0] ? largest : scale || 1);
 
   function makeTile(head) {
     const canvas = h("canvas", { class: Math.max(...head.shape) <= 32 ? "pixels" : "" }),
@@ -62,11 +61,19 @@ export async function mountHeads(main, data, { open = /** @type {((head: any) =>
     ),
     about = h("span", { class: "about" }),
     legend = h("span", { class: "legend" }),
-    pointed = h("p", { class: "pointed" }),
+    pointed = h("h2", { class: "pointed" }),
     cellLine = h("p", { class: "cell-line" }),
     preview = h("canvas"),
     list = h("dl"),
-    aside = h("aside", {}, pointed, cellLine, preview, list, h("p", { class: "hint" }, HINT)),
+    aside = h(
+      "section",
+      { class: "of-head", "aria-label": "The head" },
+      pointed,
+      cellLine,
+      preview,
+      list,
+      h("p", { class: "hint" }, HINT),
+    ),
     box = h("div", { class: "grid-of-heads", role: "group", "aria-label": "All heads" });
   select.onchange = () =>
     set({ statistic: select.value, limit: 0, order: state.order === ORDERS[0] ? ORDERS[1] : state.order });
@@ -190,12 +197,7 @@ export async function mountHeads(main, data, { open = /** @type {((head: any) =>
       drawPattern(preview, head, limitOf(head), coloursOf(main));
     Object.assign(preview, { of: head, scale: state.scale });
     list.replaceChildren(...drawStatistics(head));
-    write(
-      cellLine,
-      at
-        ? `“${layer.queries[at[0]]}” gives “${layer.keys[at[1]]}” ${weightAt(head, at[0], at[1]).toFixed(3)} ${ROUNDING}`
-        : layer.path,
-    );
+    write(cellLine, at ? cellText(layer, head, at[0], at[1]) : layer.path);
   };
   const tileAt = ({ target }) => target.closest("button.head");
   box.addEventListener("pointermove", event => say(tileAt(event), event));

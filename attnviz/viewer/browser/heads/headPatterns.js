@@ -1,6 +1,6 @@
 // All heads of a recording: their patterns, packed in 8 bits, and their statistics, by which they are sorted and chosen (viewer/overview.py).
 
-/** @typedef {{ layer: number, head: number, weights: Uint8Array, shape: [number, number], statistics: Record<string, number | null> }} Head
+/** @typedef {{ layer: number, head: number, weights: Uint8Array, scale: number, shape: [number, number], statistics: Record<string, number | null> }} Head
  * @typedef {{ path: string, note: string, queries: string[], keys: string[], heads: Head[] }} Layer */
 
 /** What each statistic is called, what it says, and its unit. */
@@ -16,9 +16,6 @@ export const STATISTICS = /** @type {Record<string, { name: string, about: strin
   distance: { name: "distance", about: "mean, weighted by attention", unit: "tokens" },
 });
 
-const HALF_STEP = 1 / 510;
-export const ROUNDING = `± ${HALF_STEP.toFixed(3)}`; // of a weight in 8 bits
-
 /** The bytes of a deflated text in base64. @param {string} packed */
 export async function unpacked(packed) {
   const bytes = Uint8Array.from(atob(packed), letter => letter.charCodeAt(0)),
@@ -31,7 +28,7 @@ export async function readLayers({ layers, texts, patterns }) {
   const bytes = await unpacked(patterns);
   let start = 0;
   return layers.map(
-    (/** @type {any} */ { path, note, n, shape, queries, keys, statistics }, /** @type {number} */ layer) => ({
+    (/** @type {any} */ { path, note, n, shape, scales, queries, keys, statistics }, /** @type {number} */ layer) => ({
       path,
       note,
       queries: texts[queries] ?? [],
@@ -40,7 +37,7 @@ export async function readLayers({ layers, texts, patterns }) {
         const weights = bytes.subarray(start, start + shape[0] * shape[1]),
           ofHead = Object.entries(statistics).map(([name, values]) => [name, /** @type {any} */ (values)[head]]);
         start += weights.length;
-        return { layer, head, weights, shape, statistics: Object.fromEntries(ofHead) };
+        return { layer, head, weights, scale: scales[head], shape, statistics: Object.fromEntries(ofHead) };
       }),
     }),
   );
@@ -87,7 +84,21 @@ export function valueText(name, value) {
 const minus = (/** @type {string} */ text) => text.replaceAll("-", "−");
 
 /** The weight at a cell. @param {Head} head @param {number} query @param {number} key */
-export const weightAt = ({ weights, shape }, query, key) => weights[query * shape[1] + key] / 255;
+export const weightAt = ({ weights, scale, shape }, query, key) => (weights[query * shape[1] + key] / 255) * scale;
+
+/** A weight of a head as a text, with as many digits as 8 bits tell. @param {Head} head @param {number} weight */
+export const weightText = (head, weight) => weight.toFixed(digitsOf(head));
+
+/** By how much a weight may be off. @param {Head} head */
+export const roundingText = head => `± ${(head.scale / 510).toFixed(digitsOf(head))}`;
+
+const digitsOf = (/** @type {Head} */ { scale }) => Math.min(Math.max(Math.ceil(-Math.log10(scale / 510)), 3), 7);
+
+/** What a query gives a key, in words. @param {Layer} layer @param {Head} head @param {number} query @param {number} key */
+export function cellText({ queries, keys }, head, query, key) {
+  const weight = weightText(head, weightAt(head, query, key));
+  return `“${queries[query]}” gives “${keys[key]}” ${weight} ${roundingText(head)}`;
+}
 
 /** The keys with the largest weights of a query, at most `most`. @param {Head} head @param {number} query @param {number} most
  * @returns {{ key: number, weight: number }[]} */

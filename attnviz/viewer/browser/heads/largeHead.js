@@ -2,7 +2,7 @@
 import { background } from "../dom/colour.js";
 import { button, h, makeFlash, neighbour, redraw, write } from "../dom/element.js";
 import { copyText } from "../dom/link.js";
-import { nameOf, namesIn, ROUNDING, STATISTICS, topKeys, valueText, weightAt } from "./headPatterns.js";
+import { cellText, nameOf, namesIn, STATISTICS, topKeys, valueText, weightText } from "./headPatterns.js";
 
 const MOST_KEYS = 8,
   LARGEST_CELL = 26, // pixels
@@ -23,11 +23,13 @@ function labels(box, words, cell) {
 
 /** Draws a pattern on a canvas, a pixel for each weight. @param {HTMLCanvasElement} canvas @param {import("./headPatterns.js").Head} head
  * @param {number} limit the weight of the full colour @param {Colours} colours */
-export function drawPattern(canvas, { weights, shape: [rows, columns] }, limit, colours) {
+export function drawPattern(canvas, { weights, scale, shape: [rows, columns] }, limit, colours) {
   Object.assign(canvas, { width: columns, height: rows });
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")),
     image = context.createImageData(columns, rows),
-    ramp = Array.from({ length: 256 }, (_, byte) => background(byte / 255, { scale: "share", limit }, colours));
+    ramp = Array.from({ length: 256 }, (_, byte) =>
+      background((byte / 255) * scale, { scale: "share", limit }, colours),
+    );
   for (const [at, byte] of weights.entries()) image.data.set([...ramp[byte], 255], 4 * at);
   context.putImageData(image, 0, 0);
 }
@@ -72,7 +74,7 @@ export function makeLargeHead({ back, step }) {
       report((await copyText(window, code.textContent)) ? "Copied." : "Select it and copy it by hand."),
     ),
     call = h("p", { class: "call" }, "Number by number: ", h("br"), code, " ", copy, " ", copied),
-    side = h("aside", {}, readout, looks, statistics, call),
+    side = h("section", { class: "of-head", "aria-label": "The head" }, readout, looks, statistics, call),
     body = h("div", { class: "body" }, pattern, side),
     element = h(
       "section",
@@ -108,7 +110,7 @@ export function makeLargeHead({ back, step }) {
     ])
       for (const [nth, each] of [...box.children].entries()) each.classList.toggle("lit", nth === at);
     Object.assign(mark.style, { left: `calc(var(--cell) * ${key})`, top: `calc(var(--cell) * ${query})` });
-    write(readout, `“${word}” gives “${layer.keys[key]}” ${weightAt(head, query, key).toFixed(3)} ${ROUNDING}`);
+    write(readout, cellText(layer, head, query, key));
     const top = topKeys(head, query, MOST_KEYS),
       largest = top[0]?.weight ?? 1;
     redraw(looks, [
@@ -122,7 +124,7 @@ export function makeLargeHead({ back, step }) {
             { class: at === key ? "lit" : "" },
             h("span", { class: "word" }, layer.keys[at]),
             h("span", { class: "bar", style: { width: `${(40 * weight) / largest}%` } }),
-            weight.toFixed(3),
+            weightText(head, weight),
           ),
         ),
       ),
