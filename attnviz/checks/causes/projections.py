@@ -88,7 +88,10 @@ def matrix_of_another_projection(context: MistakeContext) -> Iterator[Change]:
         mine, (x, *theirs) = nodes[one], nodes[other].inputs
         if mine.inputs[0] == x and len(mine.inputs) == 1 + len(theirs) and _are_alike(context, one, other):
             for n in range(len(theirs), 0, -1):
-                wrong, right = (listed([SYMBOLS[each] for each in names[:n]]) for names in (theirs, mine.inputs[1:]))
+                names = (theirs[:n], mine.inputs[1 : 1 + n])
+                if any(each not in SYMBOLS for some in names for each in some):
+                    continue  # the values that a cache kept
+                wrong, right = (listed([SYMBOLS[each] for each in some]) for some in names)
                 node = Node((x, *theirs[:n], *mine.inputs[1 + n :]), mine.make)
                 yield change({one: node}, rows=ROWS[one], wrong=wrong, right=right, letter=one, other=other)
 
