@@ -51,7 +51,9 @@ KINDS = {
     "ALiBi without its sign": Kind("slope|ALiBi|sign", mask="alibi", **MASKED),
     "groups tiled": Kind("tiled", layer={"groups": 2}, heads=4, layouts=OPEN),
     "RoPE along the heads": Kind("heads|axis|not rotated", layer={"rope": "halves", "tables": True}, layouts=OPEN),
-    "RoPE pairing": Kind("pair", layer={"rope": "halves", "tables": True}, layouts=OPEN),
+    "RoPE pairing": Kind(  # which GLM has on purpose
+        "pair", layer={"rope": "halves", "tables": True}, layouts=OPEN, asked=tuple(STAGES)
+    ),
     "RoPE pairing without tables": Kind(
         "pair", layer={"rope": "halves"}, layouts=("llama",), asked=("all", "attention, output", "output")
     ),

@@ -14,7 +14,7 @@ from attnviz.checks.read.names import MEANINGS, Convention, Meaning
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.operations.scores import slopes
 
-HIDES = -1e4  # lower numbers hide a key: many use −1e9, or −1e4 in float16
+HIDES = -9984.0  # this and lower numbers hide a key: many use −1e9, or −1e4, which in bfloat16 is −9984
 _MOST_READ = 2**22  # up to so many numbers, several masks are read in all combinations
 _EVEN, _NEAR = 2.0**-8, 0.02  # rounding of biases in bfloat16, and of slopes that come from them
 _MAX_WINDOW = 64  # larger windows aren't searched

@@ -50,6 +50,11 @@ def questions(explanation: Explanation) -> Iterator[str]:
         yield f"Weights called {w_q} are for pairs in halves in {models}: which is yours?"
     elif rotation and w_q and _NEIGHBOURS.fullmatch(arrays["w_q"].name) and rotation.is_in_halves:
         yield f"Weights called {w_q} are for pairs of neighbours in Meta's own Llama: is it yours?"
+    table = reading.table if reading else None
+    if table and table.table.repeats not in (None, table.pairs):
+        tables = listed([shortened(each) for each in explanation.tables.names])
+        repeats = "in halves" if table.table.repeats == "halves" else "of neighbours"
+        yield f"Your {tables} repeat each angle for pairs {repeats}, and {table.pairs} are rotated (as GLM does): right?"
     yield from _step_questions(explanation, is_for_halves)
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
