@@ -168,14 +168,14 @@ class RotatedPass:
         if self.shape == "pairs":
             return {"freqs_cis": np.stack([table[own].real, table[own].imag], axis=-1).astype(real)}
         numbers = raw if self.shape == "longer" else table[own]
-        twice = self.n_rotated == self.d and self.shape == "(t, d)" and self.table_pairs == "neighbours"
-        if twice:
+        if self.pairs == "neighbours" and (self.table_pairs == "neighbours" or self.n_rotated < self.d):
             numbers = np.repeat(numbers, 2, axis=-1)
-        elif self.table_pairs == "halves" or self.n_rotated < self.d:
+        elif self.pairs == "halves" and (self.table_pairs == "halves" or self.n_rotated < self.d):
             numbers = np.concatenate([numbers, numbers], axis=-1)
         if self.shape == "angles":
             angles = np.outer(where[own], speeds)
-            return {"rotary_pos_emb": np.concatenate([angles, angles], axis=-1)[:, None, None].astype(real)}
+            angles = np.repeat(angles, 2, -1) if self.pairs == "neighbours" else np.concatenate([angles, angles], -1)
+            return {"rotary_pos_emb": angles[:, None, None].astype(real)}
         shape = {"(1, t, d)": (1, -1), "(1, t, 1, d)": (1, -1, 1), "(1, 1, t, d)": (1, 1, -1)}.get(self.shape, (-1,))
         cos, sin = (each.reshape(*shape, numbers.shape[-1]).astype(real) for each in (numbers.real, numbers.imag))
         return {"cos": cos, "sin": sin} | (ids if self.shape == "longer" or self.random.random() < 0.5 else {})

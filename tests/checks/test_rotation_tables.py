@@ -96,3 +96,18 @@ def test_given_queries_and_keys_that_may_be_rotated_already_raise_a_question():
         found = compare(None, rows | kept)
         assert found.first is None
         assert ("rotated by your cos and sin already" in str(found)) == asks
+
+
+@pytest.mark.parametrize("repeats", ["halves", "neighbours", ""])
+def test_other_pairs_than_those_of_the_table_are_named_or_asked(repeats):
+    made = drawn(4, pairs="neighbours" if repeats == "halves" else "halves", kept=("attention",))
+    arrays = made.arrays()
+    numbers = [np.asarray(arrays[each]) for each in ("cos", "sin")]
+    own = [each[:, : made.d // 2] if made.pairs == "halves" and each.shape[1] == made.d else each for each in numbers]
+    once = [each[:, ::2] if made.pairs == "neighbours" and each.shape[1] == made.d else each for each in own]
+    if repeats == "halves":
+        tables = [np.concatenate([each, each], axis=-1) for each in once]
+    else:
+        tables = [np.repeat(each, 2, axis=-1) if repeats else each for each in once]
+    found = compare(None, arrays | dict(zip(("cos", "sin"), tables, strict=True)))
+    assert [each.id for each in found.causes] == (["rotation of wrong pairs"] if repeats else []), str(found)

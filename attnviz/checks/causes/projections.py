@@ -25,6 +25,7 @@ from attnviz.checks.causes.cause import (
 )
 from attnviz.checks.explain.nodes import Change as ChangeArray
 from attnviz.checks.explain.nodes import Node
+from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.checks.report.words import SYMBOLS
 from attnviz.core.operations.linear import DotProducts, Projection, WeightedSum
@@ -86,12 +87,11 @@ def matrix_of_another_projection(context: MistakeContext) -> Iterator[Change]:
     nodes, made = context.nodes, context.matrices("q", "k", "v")
     for one, other in permutations(made, 2):
         mine, (x, *theirs) = nodes[one], nodes[other].inputs
-        if mine.inputs[0] == x and len(mine.inputs) == 1 + len(theirs) and _are_alike(context, one, other):
+        own = [each for each in mine.inputs if each not in KEPT]
+        theirs = [each for each in theirs if each not in KEPT]
+        if own[0] == x and len(own) == 1 + len(theirs) and _are_alike(context, one, other):
             for n in range(len(theirs), 0, -1):
-                names = (theirs[:n], mine.inputs[1 : 1 + n])
-                if any(each not in SYMBOLS for some in names for each in some):
-                    continue  # the values that a cache kept
-                wrong, right = (listed([SYMBOLS[each] for each in some]) for some in names)
+                wrong, right = (listed([SYMBOLS[each] for each in names[:n]]) for names in (theirs, own[1:]))
                 node = Node((x, *theirs[:n], *mine.inputs[1 + n :]), mine.make)
                 yield change({one: node}, rows=ROWS[one], wrong=wrong, right=right, letter=one, other=other)
 

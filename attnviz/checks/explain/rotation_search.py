@@ -40,7 +40,9 @@ def unrotated_candidates(comparer: Comparer, unmodified: UnmodifiedPasses) -> li
 
 
 def _lacks_rotation(comparer: Comparer, candidate: Candidate) -> bool:
-    nodes = comparer.unrotated_nodes(candidate) if candidate.reading is not None else {}
+    if candidate.reading is None or candidate.reading.table:
+        return False
+    nodes = comparer.unrotated_nodes(candidate)
     inputs = nodes["scores"].inputs if "scores" in nodes else ()
     if inputs == ("q_rotated", "k_rotated") and nodes["q_rotated"].inputs:  # given ones, of another rotation perhaps
         inputs = (*nodes["q_rotated"].inputs, *nodes["k_rotated"].inputs)

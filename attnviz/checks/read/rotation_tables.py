@@ -45,14 +45,19 @@ class UserTables:
     position_name: str = ""
     positions: Positions | None = None
 
+    @property
+    def is_complex(self) -> bool:
+        """Whether the table is one of complex numbers, which pairs of neighbours are."""
+        return any("cis" in name.lower() or "complex" in name.lower() for name in self.names)
+
     def rotations(self, d_k: int, n_queries: int, n_keys: int, n_kept: int = 0) -> Iterator[TableRotation]:
         """The ways to rotate queries and keys of these lengths, the likeliest first."""
         for table in self._of_lengths(n_queries, n_keys, n_kept):
             n_rotated = 2 * table.numbers.shape[-1]
             if n_rotated > d_k:
                 continue
-            first: Pairs = table.repeats or ("neighbours" if "cis" in "".join(self.names).lower() else "halves")
-            for pairs in (first, _OTHER[first]):
+            first: Pairs = table.repeats or ("neighbours" if self.is_complex else "halves")
+            for pairs in (first,) if table.repeats else (first, _OTHER[first]):
                 for offset in dict.fromkeys((0, d_k - n_rotated)):
                     yield TableRotation(pairs=pairs, dims=n_rotated, table=table, offset=offset)
 
