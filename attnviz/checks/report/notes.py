@@ -54,7 +54,7 @@ def questions(explanation: Explanation) -> Iterator[str]:
     if table and table.table.repeats not in (None, table.pairs):
         tables = listed([shortened(each) for each in explanation.tables.names])
         repeats = "in halves" if table.table.repeats == "halves" else "of neighbours"
-        yield f"Your {tables} repeat each angle for pairs {repeats}, and {table.pairs} are rotated (as GLM does): right?"
+        yield f"Your {tables} repeat angles for pairs {repeats}, and {table.pairs} are rotated, as in GLM: right?"
     yield from _step_questions(explanation, is_for_halves)
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
