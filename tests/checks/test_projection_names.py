@@ -3,8 +3,9 @@
 import kinds
 import numpy as np
 import pytest
+from fakemodules import FusedAttention, Linear, tensor
 
-from attnviz import compare
+from attnviz import compare, record
 from attnviz.checks.read.names import meanings, stage_named
 
 RIGHT = kinds.Layer(5, (7, 4, 8), "", "causal")
@@ -81,3 +82,31 @@ def test_a_dense_layer_elsewhere_is_no_output_matrix(names):
 
 def test_queries_keys_and_values_are_still_stages():
     assert [stage_named(each) for each in ("queries", "keys", "values", "out")] == ["q", "k", "v", "output"]
+
+
+class Renamed(FusedAttention):
+    """A fused layer and an output matrix under other names."""
+
+    def __init__(self, name, output, seed=0):
+        super().__init__(seed)
+        self.called = name, output
+        del self.c_attn, self.c_proj
+        setattr(self, name, Linear(6, 18, seed))
+        setattr(self, output, Linear(6, 6, seed + 1))
+
+    def projected(self, x):
+        return np.split(getattr(self, self.called[0])(x), 3, axis=-1)
+
+    def out_proj(self, joined):
+        return getattr(self, self.called[1])(joined)
+
+
+@pytest.mark.parametrize(("name", "output"), [("to_qkv", "dense"), ("qkv", "fc_out"), ("to_qkv", "output_proj")])
+def test_modules_of_these_names_are_recorded(name, output):
+    module = Renamed(name, output)
+    with record(module) as recorded:
+        module(tensor(np.random.default_rng(0).normal(size=(1, 5, 6))))
+    assert {f"{name}.weight", f"{output}.weight"} <= recorded[0].keys()
+    found = compare(None, recorded[0], n_heads=2)
+    assert (found.first, found.unread) == (None, ())
+    assert "output" in {each.stage for each in found.stages}
