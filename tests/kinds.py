@@ -71,7 +71,9 @@ KINDS = {
     "mask inverted": Kind("inverted|other way round", mask="padding", asked=tuple(STAGES), **MASKED),
     "softmax over heads": Kind("along the heads"),
     "attention along the batch": Kind("batch", mask="none"),
-    "attention along a batch of 3": Kind("batch", mask="none", batch=3, unnamed=tuple(STAGES)),
+    "attention along a batch of 3": Kind(  # which is right where the batch is second
+        "batch", mask="none", batch=3, unnamed=tuple(STAGES), asked=tuple(STAGES)
+    ),
     "QK-norm over all heads": Kind("norm", layer={"norm": True}, layouts=OPEN),
     "cap after the mask": Kind("cap", layer={"cap": True}, layouts=OPEN, **MASKED),
     "no causal mask under a bias": Kind("not applied|causal", mask="causal and bias", **MASKED),
