@@ -45,8 +45,8 @@ def _with_rotation(context: MistakeContext, changed: Callable[[Rotation], Rotati
     "the rotation turned other pairs of dimensions: neighbours in the place of halves, or the reverse",
     "a, b = x[..., 0::2], x[..., 1::2]",
     "a, b = x.chunk(2, dim=-1)",
-    "Hugging Face's weights of Llama are for halves, Meta's own for neighbours; GLM and DeepSeek-V3 turn neighbours by "
-    "tables for halves on purpose.",
+    "Hugging Face's weights of Llama are for halves, Meta's own for neighbours; GLM turns neighbours by a table for "
+    "halves on purpose.",
 )
 def rotation_of_wrong_pairs(context: MistakeContext) -> Iterator[Change]:
     other: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}

@@ -408,7 +408,9 @@ def _rotations(
     if "d" not in sizes or not {"q", "k"} & (names | computable(names)):
         return [], True
     n_kept = sizes["p"] if "past_key" in names else 0
-    rotations = [*tables.rotations(sizes["d"], sizes.get("t", 1), sizes["s"], n_kept)]
+    # rotated queries and keys show themselves which pairs were turned, as in GLM others than its tables tell
+    may_turn_others = {"q_rotated", "k_rotated"} <= names
+    rotations = [*tables.rotations(sizes["d"], sizes.get("t", 1), sizes["s"], n_kept, may_turn_others)]
     is_rotated = not names.isdisjoint(("q_rotated", "k_rotated"))
     return rotations, not is_rotated and ({"q", "k"} <= values.keys() or tables.speeds is not None)
 

@@ -45,19 +45,24 @@ class UserTables:
     position_name: str = ""
     positions: Positions | None = None
 
-    @property
-    def is_complex(self) -> bool:
-        """Whether the table is one of complex numbers, which pairs of neighbours are."""
-        return any("cis" in name.lower() or "complex" in name.lower() for name in self.names)
+    def usual_pairs(self, table: Table) -> Pairs:
+        """The pairs that a table tells, or that most models turn by such a one: complex numbers are neighbours."""
+        is_complex = any("cis" in name.lower() or "complex" in name.lower() for name in self.names)
+        return table.repeats or ("neighbours" if is_complex else "halves")
 
-    def rotations(self, d_k: int, n_queries: int, n_keys: int, n_kept: int = 0) -> Iterator[TableRotation]:
-        """The ways to rotate queries and keys of these lengths, the likeliest first."""
+    def rotations(
+        self, d_k: int, n_queries: int, n_keys: int, n_kept: int = 0, may_turn_others: bool = False
+    ) -> Iterator[TableRotation]:
+        """The ways to rotate queries and keys of these lengths, the likeliest first.
+
+        Other pairs than those that a table tells are turned only if `may_turn_others`.
+        """
         for table in self._of_lengths(n_queries, n_keys, n_kept):
             n_rotated = 2 * table.numbers.shape[-1]
             if n_rotated > d_k:
                 continue
-            first: Pairs = table.repeats or ("neighbours" if self.is_complex else "halves")
-            for pairs in (first,) if table.repeats else (first, _OTHER[first]):
+            first = self.usual_pairs(table)
+            for pairs in (first,) if table.repeats and not may_turn_others else (first, _OTHER[first]):
                 for offset in dict.fromkeys((0, d_k - n_rotated)):
                     yield TableRotation(pairs=pairs, dims=n_rotated, table=table, offset=offset)
 

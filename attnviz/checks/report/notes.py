@@ -123,9 +123,9 @@ def _step_questions(explanation: Explanation, is_for_halves: bool) -> Iterator[s
         return
     n_kept = reading.sizes.get("s", 0) - reading.sizes.get("t", 0)
     is_step = n_kept > 0 and ("p" in reading.sizes or reading.positions is not None)
-    is_usual = rotation is None or rotation.is_in_halves != explanation.tables.is_complex
-    if reading.table and not is_usual and not is_for_halves and reading.table.table.repeats is None:
-        pairs, others = ("halves", "neighbours")[:: 1 if rotation and rotation.is_in_halves else -1]
+    pairs = reading.table.pairs if reading.table else ""
+    others = explanation.tables.usual_pairs(reading.table.table) if reading.table else ""
+    if pairs != others and not is_for_halves:
         yield f"Most models turn pairs of {others} by such {listed(names)}, and pairs of {pairs} were turned: is it so?"
     if names and not reading.table and reading.begins_with_queries:
         yield f"Your queries and keys were read as rotated by your {listed(names)} already: are they?"
