@@ -55,6 +55,9 @@ def questions(explanation: Explanation) -> Iterator[str]:
         tables = listed([shortened(each) for each in explanation.tables.names])
         repeats = "in halves" if table.table.repeats == "halves" else "of neighbours"
         yield f"Your {tables} repeat angles for pairs {repeats}, and {table.pairs} are rotated, as in GLM: right?"
+    elif table and table.pairs != explanation.tables.usual_pairs(table.table) and not is_for_halves:
+        tables = listed([shortened(each) for each in explanation.tables.names])
+        yield f"Your {tables} may be for halves or neighbours, and {table.pairs}, as in few models, were turned: right?"
     yield from _step_questions(explanation, is_for_halves)
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
@@ -123,10 +126,6 @@ def _step_questions(explanation: Explanation, is_for_halves: bool) -> Iterator[s
         return
     n_kept = reading.sizes.get("s", 0) - reading.sizes.get("t", 0)
     is_step = n_kept > 0 and ("p" in reading.sizes or reading.positions is not None)
-    pairs = reading.table.pairs if reading.table else ""
-    others = explanation.tables.usual_pairs(reading.table.table) if reading.table else ""
-    if pairs != others and not is_for_halves:
-        yield f"Most models turn pairs of {others} by such {listed(names)}, and pairs of {pairs} were turned: is it so?"
     if names and not reading.table and reading.begins_with_queries:
         yield f"Your queries and keys were read as rotated by your {listed(names)} already: are they?"
     elif is_step and rotation is None and is_for_halves and "b_q" not in explanation.arrays:  # unlike OPT and BART
