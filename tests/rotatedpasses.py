@@ -111,6 +111,10 @@ class RotatedPass:
         table = raw[where]
         q, k, v = ((x @ w[each].T).reshape(n, -1, d).swapaxes(0, 1) for each in "qkv")
         mine, mistake = table.copy(), self.mistake
+        if mistake == "not scaled":
+            mine = np.exp(1j * np.outer(where, 10_000.0 ** -(np.arange(0, self.n_rotated, 2) / self.n_rotated)))
+        if mistake == "without factor":
+            mine /= np.abs(mine)
         if mistake == "restarts":
             mine[kept:] = raw[:new]
         q_table = mine if mistake != "queries restart" else np.concatenate([table[:kept], raw[:new]])

@@ -53,6 +53,7 @@ class Library:
             "no rotation": self.pairs,
             "no cap": self.kind == "Gemma2",
             "no sinks": self.kind == "GptOss",
+            "not scaled": self.kind == "GptOss",
             "no bias": "q" in self.biases,
             "groups tiled": self.sizes.get("num_key_value_heads"),
             "no norm": self.norm == "head",
@@ -68,6 +69,7 @@ CAUSES = {
     "no rotation": "rotation left out",
     "no cap": "softcap left out",
     "no sinks": "sinks left out",
+    "not scaled": "rotation not scaled",
     "no bias": "bias forgotten",
     "groups tiled": "groups tiled",
     "no norm": "norm of queries and keys left out",
@@ -131,7 +133,7 @@ class Port(nn.Module):
             base = declared.rope_parameters["rope_theta"]
             base = (10_000.0 if base == 500_000.0 else 500_000.0) if mistake == "other base" else base
             self.angles = 1 / base ** (torch.arange(0, self.n_rotated, 2) / self.n_rotated)
-            if library.kind == "GptOss" and mistake != "other base":
+            if library.kind == "GptOss" and mistake not in ("other base", "not scaled"):
                 yarn = importlib.import_module("transformers.modeling_rope_utils").ROPE_INIT_FUNCTIONS["yarn"]
                 self.angles, self.factor = yarn(declared, "cpu")
 

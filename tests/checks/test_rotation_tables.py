@@ -98,6 +98,23 @@ def test_given_queries_and_keys_that_may_be_rotated_already_raise_a_question():
         assert ("rotated by your cos and sin already" in str(found)) == asks
 
 
+@pytest.mark.parametrize(
+    ("scaling", "mistake", "named"),
+    [
+        ("linear", "not scaled", "rotation not scaled"),
+        ("llama3", "not scaled", "rotation not scaled"),
+        ("yarn", "not scaled", "rotation not scaled"),
+        ("yarn", "without factor", "rotation without its factor"),
+    ],
+)
+def test_a_scaling_left_out_is_named(scaling, mistake, named):
+    arrays = drawn(3, kept=("attention", "output"), scaling=scaling, mistake=mistake, d=16, n_rotated=16).arrays()
+    found = compare(None, arrays)
+    assert [each.id for each in found.causes] == [named], str(found)
+    assert found.explained
+    assert "base of 10,000" in str(found) or "factor, 1.3:" in str(found)
+
+
 @pytest.mark.parametrize("repeats", ["halves", "neighbours", ""])
 def test_other_pairs_than_those_of_the_table_are_named_or_asked(repeats):
     made = drawn(4, pairs="neighbours" if repeats == "halves" else "halves", kept=("attention",))

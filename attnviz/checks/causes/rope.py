@@ -25,6 +25,7 @@ from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import BASES, Pairs, Rotation
 
 CAUSES = Causes()
+_FACTOR = 1e-3  # how far from 1 a table's factor is certainly one
 _ROTATION = "q, k = rotate(q, positions), rotate(k, positions)"
 
 
@@ -32,6 +33,10 @@ def _rotations(context: MistakeContext) -> dict[str, Rotation]:
     """The rotations of queries and keys by stage."""
     operations = {each: context.operation(each) for each in ("q_rotated", "k_rotated")}
     return {stage: each for stage, each in operations.items() if isinstance(each, Rotation)}
+
+
+def _by_tables(context: MistakeContext) -> dict[str, TableRotation]:
+    return {stage: each for stage, each in _rotations(context).items() if isinstance(each, TableRotation)}
 
 
 def _with_rotation(context: MistakeContext, changed: Callable[[Rotation], Rotation], **slots: str) -> Iterator[Change]:
@@ -148,6 +153,33 @@ def cached_keys_rotated_again(context: MistakeContext) -> Iterator[Change]:
 
 
 @CAUSES.add(
+    "the rotation was not scaled as the table is: it had the base of {readable} alone",
+    "inv_freq, factor = 1 / {base} ** (torch.arange(0, d_k, 2) / d_k), 1",
+    "inv_freq, factor = ROPE_INIT_FUNCTIONS[rope_type](config, device)",
+)
+def rotation_not_scaled(context: MistakeContext) -> Iterator[Change]:
+    """Without the scaling of YaRN or Llama 3.1, or of all positions alike."""
+    tables = _by_tables(context)
+    base = next((each.base_of_fastest for each in tables.values()), None)
+    if base is not None:
+        unscaled = {stage: each.with_base(base) for stage, each in tables.items()}
+        nodes = {stage: context.computed(stage, each) for stage, each in unscaled.items()}
+        yield change(nodes, readable=f"{base:,.0f}", base=f"{base:g}")
+
+
+@CAUSES.add(
+    "cosines and sines were not multiplied by the table's factor, {factor}",
+    "cos, sin = angles.cos(), angles.sin()",
+    "cos, sin = angles.cos() * {factor}, angles.sin() * {factor}",
+)
+def rotation_without_its_factor(context: MistakeContext) -> Iterator[Change]:
+    tables = {stage: each for stage, each in _by_tables(context).items() if abs(each.largest - 1) > _FACTOR}
+    if tables:
+        factor = f"{next(iter(tables.values())).largest:.4g}"
+        yield change({each: context.computed(each, tables[each].without_factor) for each in tables}, factor=factor)
+
+
+@CAUSES.add(
     "the rotation had a base of {readable}, not that of the pass",
     "angles = positions / {base} ** (torch.arange(0, d_k, 2) / d_k)",
     "angles = positions / base ** (torch.arange(0, d_k, 2) / d_k)",
@@ -157,7 +189,8 @@ def rotation_with_wrong_base(context: MistakeContext) -> Iterator[Change]:
     def with_base(base: float, rotation: Rotation) -> Rotation:
         return rotation.with_base(base) if isinstance(rotation, TableRotation) else replace(rotation, base=base)
 
-    for base in BASES:
+    unscaled = {each.base_of_fastest for each in _by_tables(context).values()}  # of which it is said above
+    for base in (each for each in BASES if each not in unscaled):
         yield from _with_rotation(context, partial(with_base, base), readable=f"{base:,.0f}", base=f"{base:g}")
 
 

@@ -40,7 +40,7 @@ def unrotated_candidates(comparer: Comparer, unmodified: UnmodifiedPasses) -> li
 
 
 def _lacks_rotation(comparer: Comparer, candidate: Candidate) -> bool:
-    if candidate.reading is None or candidate.reading.table:
+    if candidate.reading is None or candidate.reading.table:  # which is the rotation, whatever else fits
         return False
     nodes = comparer.unrotated_nodes(candidate)
     inputs = nodes["scores"].inputs if "scores" in nodes else ()

@@ -37,7 +37,7 @@ class Table:
         if not inside.all():
             if not self.is_even:
                 raise ArrayError("A table is continued if its angles grow by as much at each position.")
-            numbers[~inside] = self.numbers[0] * self._step ** positions[~inside, None]
+            numbers[~inside] = self.numbers[0] * self.step ** positions[~inside, None]
         return replace(self, numbers=numbers, error=self.error[rows])
 
     @property
@@ -49,10 +49,11 @@ class Table:
     def is_even(self) -> bool:
         """Whether each pair is turned by as much from any position to the next."""
         n = len(self.numbers)
-        return n > 1 and np.allclose(self.numbers[:-1] * self._step, self.numbers[1:], rtol=1e-3, atol=1e-3)
+        return n > 1 and np.allclose(self.numbers[:-1] * self.step, self.numbers[1:], rtol=1e-3, atol=1e-3)
 
     @property
-    def _step(self) -> np.ndarray:
+    def step(self) -> np.ndarray:
+        """What turns each pair from one position to the next."""
         step = self.numbers[1] / self.numbers[0]
         return step / np.abs(step)
 
@@ -84,6 +85,20 @@ class TableRotation(Rotation):
         if not self.table.begins_at_0 or n < 2:
             return self
         return replace(self, table=as_table(Rotation(base, self.pairs, self.dims), np.arange(n)).table)
+
+    @property
+    def base_of_fastest(self) -> float | None:
+        """The base of the two fastest pairs, which a scaling such as YaRN's leaves; None if unknown."""
+        n_rows, n_pairs = self.table.numbers.shape
+        if n_rows < 2 or n_pairs < 2 or not self.table.begins_at_0:
+            return None
+        fastest, next_one = np.angle(self.table.step[:2])
+        return float(f"{(fastest / next_one) ** n_pairs:.3g}") if fastest > next_one > 0 else None
+
+    @property
+    def without_factor(self) -> TableRotation:
+        """The rotation by the same angles alone, without a factor of lengths."""
+        return replace(self, table=replace(self.table, numbers=self.table.numbers / np.abs(self.table.numbers)))
 
     @property
     def backwards(self) -> TableRotation:
