@@ -42,7 +42,8 @@ def _lengths(values: Mapping[str, np.ndarray], n_tokens: int) -> tuple[int, int]
         if each in values and values[each].ndim > 1:
             return values[each].shape[-2:]
     axes = {stage: value.shape for stage, value in values.items()}
-    rows = next((axes[each][-2] for each in ("output", "residual") if len(axes.get(each, ())) > 1), n_tokens)
+    ends = (each for each in ("output", "residual") if len(axes.get(each, ())) > 1)
+    rows = next((values[each].size // axes[each][-1] for each in ends), n_tokens)  # also of (tokens, 1, d_model)
     keys = next((axes[each][-2] for each in ("k_rotated", "v") if len(axes.get(each, ())) > 2), n_tokens)
     return rows, max(keys, n_tokens)
 
