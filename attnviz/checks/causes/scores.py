@@ -16,7 +16,8 @@ CAUSES = Causes()
 
 # --- Softmax
 
-_INFORMATIVE = 1e-3
+_INFORMATIVE = 1e-3  # smaller attention weights, relative to the largest, don't show dropout
+_ROUNDINGS = 8.0  # that a weight in float16 may be off by
 # What dropout is on, and the least number that shows it, relative to the largest: outputs have rounding errors of sums
 _DROPPED = {"attention": ("share", _INFORMATIVE), "output": ("number of the output", 0.05)}
 
@@ -120,9 +121,10 @@ def dropout_left_on(context: MistakeContext) -> Iterator[Change]:
         return
     factors = theirs[kept] / ours[kept]
     factor = float(np.median(factors))
-    if factor >= 1 + _INFORMATIVE and (np.abs(factors - factor) < _INFORMATIVE * factor).all():
+    allowed = np.maximum(_INFORMATIVE, _ROUNDINGS * first.rounding / np.abs(ours[kept])) * factor
+    if factor >= 1 + _INFORMATIVE and (np.abs(factors - factor) < allowed).all():
         p = 1 - 1 / factor
-        p = round(p, 3) if abs(round(p, 3) - p) < _INFORMATIVE else p
+        p = next((round(p, n) for n in (2, 3) if abs(round(p, n) - p) < _INFORMATIVE), p)
         dropped = np.where(theirs == 0, 0, 1 / (1 - p))
         node = context.nodes[first.stage].then(lambda array: array * dropped)
         yield change({first.stage: node}, p=f"{p:.3g}", number=number, stage=first.stage)
