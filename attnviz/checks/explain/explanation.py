@@ -27,7 +27,7 @@ from attnviz.checks.read.readings import (
     readings,
     user_arrays,
 )
-from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
+from attnviz.checks.read.rotation_tables import OF_QUERIES, UserTables, rotation_tables
 from attnviz.checks.read.rounding import OutOfWorkError, Rounded, most_numbers, work_limit
 from attnviz.checks.read.table_operations import TableRotation, as_table
 from attnviz.core.changes import HIDEABLE
@@ -204,7 +204,8 @@ def _unused_tables(tables: UserTables, candidate: Candidate) -> tuple[str, ...]:
     """The names of tables and positions by which the pass isn't rotated, unless its queries and keys may be already."""
     reading, rotation = candidate.reading, candidate.rotated_by
     are_used = bool(reading and (reading.table or reading.begins_with_queries)) or _has_tables(candidate, tables)
-    return (*(() if are_used else tables.names), *((tables.position_name,) if not rotation else ()))
+    is_ours = tables.position_name == OF_QUERIES
+    return (*(() if are_used else tables.names), *((tables.position_name,) if not rotation and not is_ours else ()))
 
 
 def _has_tables(candidate: Candidate, tables: UserTables) -> bool:

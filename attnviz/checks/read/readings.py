@@ -42,7 +42,7 @@ from attnviz.checks.read.names import (
     named_number,
     names_by_stage,
 )
-from attnviz.checks.read.rotation_tables import UserTables
+from attnviz.checks.read.rotation_tables import OF_QUERIES, UserTables
 from attnviz.checks.read.rounding import Digits, Format, Tolerance, most_numbers, written_in
 from attnviz.checks.read.table_operations import Positions, TableRotation, as_table
 from attnviz.core.errors import OwnArraysError
@@ -364,7 +364,8 @@ def _read(
     names = set(arrays) - ({"capped"} if "softcap" in numbers else set())
     more: dict[str, Any] = {"softcap": numbers["softcap"]} if "softcap" in numbers else {}
     positions = tables.positions_of(sizes.get("t", 1), sizes.get("s", 1))
-    if positions and "context" in arrays and "x" in arrays and arrays["context"].name != arrays["x"].name:
+    has_context = "context" in arrays and "x" in arrays and arrays["context"].name != arrays["x"].name
+    if positions and has_context and tables.position_name != OF_QUERIES:
         positions = None  # of two texts, each has its own
     rotations, may_lack = _rotations(names, values, sizes, tables)
     names -= {"q_rotated", "k_rotated"} if rotations else set()

@@ -22,6 +22,8 @@ _KINDS = {
     "angles": compiled(r"(?:rot(?:ary)?_?|rope_?)?(?:inv_freqs?|freqs?|pos_emb|rotary_pos_emb)"),
     "positions": compiled(r"position_?ids?|pos_ids?|input_pos|cache_position"),
 }
+OF_QUERIES = "queries.position_ids"
+"""The name of the keys' positions where some queries are compared alone, whose own keys are the last."""
 _OTHER: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
 
 

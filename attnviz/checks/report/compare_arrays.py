@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,7 @@ from attnviz.checks.read.names import (
     words_of,
     wrong_counts,
 )
+from attnviz.checks.read.queries import of_queries, words_of_queries
 from attnviz.checks.read.readings import Conventions
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.checks.read.sentences import batches_of
@@ -324,6 +325,7 @@ def compare(
     orientation: Orientation | None = None,
     true_is: Meaning | None = None,
     names: Mapping[str, str] | None = None,
+    query: slice | None = None,
     rtol: float | None = None,
     atol: float | None = None,
 ) -> Comparison:
@@ -351,6 +353,9 @@ def compare(
         What True means in a mask; by default what fits.
     names : mapping of str to str, optional
         What arrays are whose names don't say it, by names that do: {"proj_a.weight": "w_q", "sees": "mask"}.
+    query : slice, optional
+        Compare these queries alone, such as `slice(0, 128)`, where there are too many scores for your memory. Give all
+        arrays whole; only without a trace.
     rtol, atol : float, optional
         How far your numbers may differ, as in `numpy.allclose`, whose value the other one has if you give one. By
         default only by the rounding of the type that your arrays are stored in.
@@ -395,8 +400,11 @@ def compare(
     texts, numbers = without_words(renamed(arrays, names) if names else arrays)
     stated = Conventions(n_heads, orientation, true_is, Tolerance.of(rtol, atol))
     try:
-        batch = _batch(numbers, texts, layer, stated) if trace is None else None
-        explanation = batch.shown if batch else explain(trace, numbers, layer, stated)
+        if query is None:
+            batch = _batch(numbers, texts, layer, stated) if trace is None else None
+            explanation = batch.shown if batch else explain(trace, numbers, layer, stated)
+        else:
+            batch, explanation, texts = _of_queries(trace, numbers, texts, layer, stated, query)
     except OwnArraysError as error:
         raise OwnArraysError(f"{error} {unknown_names(numbers)}".rstrip()) from None
     diagnosis, shown = explanation.diagnosis, explanation.trace
@@ -451,6 +459,33 @@ def _batch(
     own = arrays if layer is None else of_layer(arrays, layer)
     ways = batches_of(own, max(map(len, texts.values()), default=0))
     return explain_batch(ways, None, stated) if ways else None
+
+
+def _of_queries(
+    trace: Trace | None,
+    arrays: Mapping[str, np.ndarray],
+    texts: Texts,
+    layer: int | None,
+    stated: Conventions,
+    query: slice,
+) -> tuple[BatchExplanation | None, Explanation, Texts]:
+    """The comparison of some queries, and the words of these and their keys."""
+    if trace is not None:
+        raise OwnArraysError("query compares with the pass of your own arrays: give None as the trace.")
+    own = arrays if layer is None else of_layer(arrays, layer)
+    batches = batches_of(own, max(map(len, texts.values()), default=0))
+    ways = [of_queries(each, query) for each in (batches[0].of_each if batches else [own])]
+    found = None
+    for at in range(max(map(len, ways))):
+        cut, keys = zip(*(each[min(at, len(each) - 1)] for each in ways), strict=True)
+        batch = explain_batch([replace(batches[0], of_each=cut)], None, stated) if batches else None
+        explanation = batch.shown if batch else explain(None, cut[0], None, stated)
+        if found is None or explanation.diagnosis.explains_all:
+            found = batch, explanation, words_of_queries(texts, query, keys[0])
+        if explanation.diagnosis.first_difference is None:
+            break
+    assert found
+    return found
 
 
 def _sentences_read(batch: BatchExplanation) -> Iterator[str]:

@@ -20,6 +20,7 @@ from attnviz.checks.read.layouts import (
 from attnviz.checks.read.masks import MaskReading, UserMask, alibi_slopes, apart_of, are_slopes, seen_in
 from attnviz.checks.read.names import is_by_heads, is_rotation_table, named
 from attnviz.checks.read.readings import ZERO_KEY
+from attnviz.checks.read.rotation_tables import OF_QUERIES
 from attnviz.checks.report.words import shortened, title
 from attnviz.core.operations.scores import slopes
 from attnviz.explain.wording import counted, listed
@@ -125,7 +126,8 @@ def _step_questions(explanation: Explanation, is_for_halves: bool) -> Iterator[s
     if reading is None or diagnosis.first_difference:
         return
     n_kept = reading.sizes.get("s", 0) - reading.sizes.get("t", 0)
-    is_step = n_kept > 0 and ("p" in reading.sizes or reading.positions is not None)
+    is_slice = explanation.tables.position_name == OF_QUERIES
+    is_step = n_kept > 0 and not is_slice and ("p" in reading.sizes or reading.positions is not None)
     if names and not reading.table and reading.begins_with_queries:
         yield f"Your queries and keys were read as rotated by your {listed(names)} already: are they?"
     elif is_step and rotation is None and is_for_halves and "b_q" not in explanation.arrays:  # unlike OPT and BART
