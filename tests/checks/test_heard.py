@@ -125,6 +125,10 @@ class Turned(Heads):
         super().__init__()
         self.n_kept, self.length = n_kept, length
 
+    def forward(self, x, mask=None):
+        self.mask = mask
+        return super().forward(x)
+
     def heads(self, q, k, v):
         rng = np.random.default_rng(2)
         q, k = (np.concatenate([turned(each[..., :2]), each[..., 2:]], axis=-1) for each in (q, k))
@@ -133,6 +137,7 @@ class Turned(Heads):
         unused = np.zeros((2, 2, (self.length or k.shape[2]) - k.shape[2], 3))
         k, v = (tensor(np.concatenate([each, unused], axis=2)) for each in (k, v))
         hidden = np.arange(k.shape[2]) > self.n_kept + np.arange(q.shape[2])[:, None]
+        assert self.mask is None or self.mask.shape[-1] == k.shape[2]
         scores = mul(matmul(tensor(q), keys(k)), 3**-0.5)
         self.rotated = q, k
         return matmul(fake_softmax(tensor(np.where(hidden, -np.inf, scores)), -1), v)
@@ -142,14 +147,37 @@ class Turned(Heads):
 def test_rotated_rows_are_those_of_new_tokens_and_kept_ones_stand_alone(length):
     model = Turned(n_kept=4, length=length)
     with record(model, sentence=1) as recorded:
-        model(X)
+        model(X, mask=tensor(np.ones((2, 1, 5, length or 9))))
     arrays = recorded[0]
+    assert arrays["mask"].shape == (1, 5, 9)
     np.testing.assert_array_equal(arrays["past_key"], model.kept[0][1])
     np.testing.assert_array_equal(arrays["past_value"], model.kept[1][1])
     np.testing.assert_array_equal(arrays["q_rotated"], model.rotated[0][1])
     np.testing.assert_array_equal(arrays["k_rotated"], model.rotated[1][1, :, 4:9])
     assert arrays["attention"].shape == arrays["masked"].shape == (2, 5, 9)
     assert arrays["k"].shape == arrays["v"].shape == (2, 5, 3)
+
+
+class Appends(Heads):
+    """A key that no token has follows the others, with a value."""
+
+    key = 0.0
+
+    def heads(self, q, k, v):
+        k, v = (tensor(np.pad(each, ((0, 0), (0, 0), (0, 1), (0, 0)), constant_values=self.key)) for each in (k, v))
+        return super().heads(q, k, v)
+
+
+@pytest.mark.parametrize("key", [0.0, 0.5])
+def test_an_appended_key_is_no_kept_one(key):
+    model = Appends()
+    model.key = key
+    with record(model) as recorded:
+        model(X)
+    assert recorded[0].keys().isdisjoint({"past_key", "past_value", "k_rotated"})
+    assert recorded[0]["attention"].shape == (2, 5, 6)
+    if key == 0:
+        assert compare(None, recorded[0]).first is None
 
 
 def test_rows_that_are_not_rotated_stand_once():

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from attnviz.checks.read.masks import HIDES
+from attnviz.checks.read.names import stage_named
 from attnviz.checks.recording.heard import Arrays
 
 _ROUNDING = 1e-5  # relative to the largest number
@@ -24,8 +26,9 @@ def stages_heard(operands: Arrays, arrays: Arrays, sources: Mapping[str, np.ndar
     if not operands or _rows(operands, "q", "attention") != n_queries:
         return {}
     stages: Arrays = {}
-    if n_keys is not None:
-        operands = _without_unused(operands, n_queries)
+    if n_keys is not None and "k" in operands:
+        operands, stages = _without_unused(operands, arrays, n_queries)
+        n_keys = None if _appends_keys(operands["k"], n_keys, sources) else n_keys
     width = operands["q"].shape[-1] if "q" in operands else 1
     factors = [1.0, width**-0.5, width**-0.25]
     if "scale" in arrays:
@@ -49,10 +52,9 @@ def stages_heard(operands: Arrays, arrays: Arrays, sources: Mapping[str, np.ndar
             stages[letter] = rows
     if np.ndim(arrays.get("attention", 0)) != 3 and "attention" in operands:
         stages["attention"] = operands["attention"]
-    if "masked" in operands:
-        masked = operands["masked"][..., : operands["attention"].shape[-1]]  # without the column of a sink
-        if operands["masked"].max(axis=-1).any():  # else each row's largest was subtracted
-            stages["masked"] = masked
+    is_shifted = "masked" in operands and not operands["masked"].max(axis=-1).any()  # each row's largest subtracted
+    if "masked" in operands and n_keys is not None and not is_shifted:
+        stages["masked"] = operands["masked"][..., : operands["attention"].shape[-1]]  # without the column of a sink
     return stages
 
 
@@ -60,17 +62,32 @@ def _rows(operands: Arrays, *names: str) -> int:
     return next((operands[name].shape[-2] for name in names if name in operands), -1)
 
 
-def _without_unused(operands: Arrays, n_queries: int) -> Arrays:
-    """The operands without the rows of zeros that end a cache of a fixed length."""
-    keys = operands.get("k")
-    if keys is None or keys.shape[-2] <= n_queries:
-        return operands
-    n = int(np.flatnonzero(keys.any(axis=(0, 2)))[-1:].sum()) + 1
-    if n == keys.shape[-2]:
-        return operands
-    shorter = {name: array[:, :n] for name, array in operands.items() if name in "kv"}
-    shorter |= {name: array[..., :n] for name, array in operands.items() if name in ("masked", "attention")}
-    return operands | shorter
+def _without_unused(operands: Arrays, arrays: Arrays, n_queries: int) -> tuple[Arrays, Arrays]:
+    """The operands, and those of the arrays, without hidden rows of zeros that end a cache of a fixed length."""
+    length = _rows(operands, "k")
+    n = int(np.flatnonzero(operands["k"].any(axis=(0, 2)))[-1:].sum()) + 1
+    masks = {name: array for name, array in arrays.items() if stage_named(name) == "mask" and array.ndim > 1}
+    longer = {name: array for name, array in masks.items() if array.shape[-1] == length}
+    unused = [operands["attention"] == 0] if "attention" in operands else [*map(_hides, longer.values())]
+    if length <= n_queries or n == length or not any(each[..., n:].all() for each in unused):
+        return operands, {}
+    if "attention" in arrays and arrays["attention"].shape[-1] == length:
+        longer["attention"] = arrays["attention"]
+    shorter = {name: array[:, :n] for name, array in operands.items() if name in ("k", "v")}
+    shorter |= {name: operands[name][..., :n] for name in ("masked", "attention") if name in operands}
+    return operands | shorter, {name: array[..., :n] for name, array in longer.items()}
+
+
+def _hides(mask: np.ndarray) -> np.ndarray:
+    return ~mask if mask.dtype == bool else mask < HIDES
+
+
+def _appends_keys(keys: np.ndarray, n_new: int, sources: Mapping[str, np.ndarray]) -> bool:
+    """Whether keys that no token has follow those of the tokens, like `bias_k` and the zeros of `add_zero_attn`."""
+    if keys.shape[-2] <= n_new or "k" not in sources:
+        return False
+    rows = _groups(keys)
+    return not keys[:, -1].any() or not _unscaled(rows[:, :n_new], sources["k"], [1.0])[1]
 
 
 def _groups(rows: np.ndarray) -> np.ndarray:
