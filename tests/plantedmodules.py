@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.checks.recording.modules import COMPUTED
+from attnviz.checks.recording.recorded_call import COMPUTED
 
 RECORDED = Path(__file__).parent / "data" / "planted_modules.npz"
 D_MODEL, N_HEADS = 12, 3

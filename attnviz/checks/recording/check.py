@@ -14,7 +14,9 @@ from attnviz.checks.read.names import is_rotation_table, stage_named
 from attnviz.checks.read.readings import Conventions
 from attnviz.checks.recording.calls import Arrays, Call, Layer, calls, drawn, tables_of, without_fused_kernels
 from attnviz.checks.recording.copied import OF_OUTPUT, Parameters, with_vectors_drawn
-from attnviz.checks.recording.modules import COMPUTED, array_of, in_eval_mode
+from attnviz.checks.recording.heard import array_of
+from attnviz.checks.recording.modules import in_eval_mode
+from attnviz.checks.recording.recorded_call import COMPUTED
 from attnviz.checks.report.compare_arrays import Comparison, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.trace import Trace

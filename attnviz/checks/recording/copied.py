@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.checks.read.layouts import OUT_IN, FusedLayout
 from attnviz.checks.read.names import is_by_heads
 from attnviz.checks.recording.calls import Arrays, Layer
-from attnviz.checks.recording.modules import array_of
+from attnviz.checks.recording.heard import array_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
 

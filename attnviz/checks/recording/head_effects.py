@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.recording.modules import AttentionModule, array_of, attention_modules, in_eval_mode
+from attnviz.checks.recording.heard import array_of
+from attnviz.checks.recording.modules import AttentionModule, attention_modules, in_eval_mode
 from attnviz.core.errors import OwnArraysError, guarded
 
 _OUTPUTS = ("logits", "last_hidden_state")  # of Hugging Face's outputs, which may begin with a loss

@@ -1,21 +1,14 @@
-"""Modules: find attention in a PyTorch module by the names of its parameters, and record one call of it."""
+"""Modules: find attention in a PyTorch module by the names of its parameters."""
 
-import inspect
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from attnviz.checks.read.names import check_names, outputs_beside, stage_named
-from attnviz.checks.read.readings import NEAR_ONE
-from attnviz.checks.recording.heard import Heard, array_of
-from attnviz.checks.recording.operands import stages_heard
-from attnviz.core.errors import OwnArraysError
 
-_POSITION_BIAS = "position_bias"
-_QUERIES, _COMPRESSED, _KEYS_AND_VALUES = "latent q", "compressed", "latent kv"
+POSITION_BIAS = "position_bias"
+QUERIES, COMPRESSED, KEYS_AND_VALUES = "latent q", "compressed", "latent kv"
 _NORMS = ("g_q_norm", "g_k_norm")
 _HEADS = ("num_heads", "num_attention_heads", "n_heads", "n_head", "nhead", "heads", "h")
 # DeepSeek's names of the number of heads, the unrotated and rotated dimensions of a key, and the length of a latent
@@ -54,7 +47,7 @@ class AttentionModule:
     @property
     def note(self) -> str:
         """A sentence on what is recorded in place of the parameters; empty if nothing."""
-        if _KEYS_AND_VALUES in self.extra_modules:
+        if KEYS_AND_VALUES in self.extra_modules:
             return (
                 "its keys and values come from a latent. Queries, keys and values are recorded as they are before "
                 "RoPE, the dimensions that it turns first."
@@ -116,7 +109,7 @@ def attention_modules(
     whole = []  # the paths of those that hold the projections of queries, keys and values
     for path, module in modules.items():
         has = {stages.get(f"{path}.{name}") or stage_of(name) for name, _ in module.named_parameters()}
-        if has >= {"w_q", "w_k", "w_v"} or "w_qkv" in has or _latents(module):
+        if has >= {"w_q", "w_k", "w_v"} or "w_qkv" in has or latents_of(module):
             whole.append(path)
     innermost = [path for path in whole if not any(other != path and _is_in(other, path) for other in whole)]
     skipped = {}
@@ -144,10 +137,10 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
     owners = {name: modules.get(name.rpartition(".")[0], module) for name in stages}
     children, extra = dict(module.named_modules()), {}
     if "relative_attention_bias" in children:
-        extra[_POSITION_BIAS] = children["relative_attention_bias"]
-    if is_latent := bool(_latents(module)):
-        extra[_QUERIES] = children.get("q_b_proj") or children["q_proj"]
-        extra[_COMPRESSED], extra[_KEYS_AND_VALUES] = children["kv_a_proj_with_mqa"], children["kv_b_proj"]
+        extra[POSITION_BIAS] = children["relative_attention_bias"]
+    if is_latent := bool(latents_of(module)):
+        extra[QUERIES] = children.get("q_b_proj") or children["q_proj"]
+        extra[COMPRESSED], extra[KEYS_AND_VALUES] = children["kv_a_proj_with_mqa"], children["kv_b_proj"]
     is_normed = _norms_all_heads(module, stages, tensors)
     replaced: dict[str, str] = {}
     if is_latent or is_normed:
@@ -160,7 +153,7 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
     return AttentionModule(path, module, parameters, stages, owners, extra, replaced)
 
 
-def _latents(module: Any) -> list[int]:
+def latents_of(module: Any) -> list[int]:
     """The `_LATENTS` of latent attention (MLA), if a module has its submodules and declares them; else none."""
     if not {"kv_a_proj_with_mqa", "kv_b_proj", "o_proj"} <= dict(module.named_modules()).keys():
         return []
@@ -192,248 +185,6 @@ def _parameters(path: str, module: Any, stage_of: StageOf) -> dict[str, str]:
 
 def _is_in(path: str, other: str) -> bool:
     return not other or path == other or path.startswith(f"{other}.")
-
-
-# --- One call
-
-COMPUTED = ("q", "k", "v", "attention", "concat", "output")  # the recorded arrays that the module computes
-_CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "memory")
-
-
-class Call:
-    """The arrays recorded by hooks during one call of a module; `arrays` has names that `compare` reads."""
-
-    is_readable = True  # until a hook raises
-
-    def __init__(self, attention: AttentionModule, sentence: int) -> None:
-        self._attention, self._sentence = attention, sentence
-        self._batch_axis = 0 if attention.is_batch_first else 1
-        self._n_sentences = 1
-        self._width: int | None = None  # of a head's queries
-        self._has_mask = False  # whether it was called with one
-        self._is_added_to = False  # whether the module adds its input to its output
-        self._compressed = np.zeros(0)
-        self._inputs: dict[str, Any] = {}
-        self._fused = np.zeros(0)  # rows of queries, keys and values together
-        self.heard: Heard | None = None  # what a mode reports, if one is active
-        self.arrays: dict[str, np.ndarray] = {}
-
-    def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
-        """Record the inputs of the module; OwnArraysError if none are tokens, or there is no such sentence."""
-        signature = inspect.signature(self._attention.module.forward)
-        arguments = signature.bind_partial(*args, **kwargs).arguments
-        for name, parameter in signature.parameters.items():
-            if parameter.kind is inspect.Parameter.VAR_KEYWORD:
-                arguments |= arguments.pop(name, {})
-        tensors = {name: value for name, value in arguments.items() if _is_tensor(value)}
-        masks = {name: each for name, each in tensors.items() if "mask" in name or name in ("alibi", _POSITION_BIAS)}
-        x = next((value for name, value in tensors.items() if name not in masks), None)
-        if x is None:
-            names = ", ".join(arguments) or "nothing"
-            raise OwnArraysError(f"It was called with no tensor of tokens, but with {names}.")
-        if x.ndim == 3:
-            self._n_sentences = len(x.unbind()) if _is_nested(x) else x.shape[self._batch_axis]
-        if not 0 <= self._sentence < self._n_sentences:
-            raise OwnArraysError(f"sentence must be one of {self._n_sentences}, from 0 on; got {self._sentence}.")
-        self.arrays["x"] = self._of_sentence(x)
-        context = next((tensors[name] for name in _CONTEXTS if name in tensors), None)
-        if context is not None and context is not x:
-            self._record_context(context, x)
-        self.arrays |= {name: self._mask(name, array_of(value)) for name, value in masks.items()}
-        tables = _rotations(arguments, self._attention.is_sin_first)
-        self.arrays |= {name: array for name, each in tables if (array := self._table(name, each)).size}
-        for name, number in self._attention.numbers.items():
-            self.arrays[name] = np.array(number)
-        self._has_mask = bool(masks)
-        self._is_added_to = "residual" in tensors
-
-    def _table(self, name: str, table: Any) -> np.ndarray:
-        """The sentence's rows of a table of cosines or sines, or its positions; empty if it has another form."""
-        n_axes = 1 if name == "position_ids" else 2
-        array = array_of(table)
-        if array.ndim > n_axes and array.shape[-2] == 1 and len(array) == len(self.arrays["x"]):
-            array = array.squeeze(-2)
-        while array.ndim > n_axes and len(array) in (1, self._n_sentences):
-            array = array[self._sentence if len(array) > 1 else 0]
-        return array if array.ndim == n_axes else np.zeros(0)
-
-    def _record_context(self, key_input: Any, query_input: Any) -> None:
-        """Record the input of keys, unless it equals that of queries."""
-        context = self._of_sentence(key_input)
-        is_other = key_input is not query_input and not np.array_equal(context, self._of_sentence(query_input))
-        if is_other and context.ndim == 2:
-            self.arrays["context"] = context
-
-    def project(self, kind: str, args: tuple, result: Any) -> None:
-        """Record the result of one of the `submodules`."""
-        if kind == "w_o":
-            self.arrays["concat"] = self._of_sentence(args[0])
-            if self._attention.has_output_outside or self._is_added_to:
-                self.arrays["output"] = self._of_sentence(result)
-        elif kind == _POSITION_BIAS:  # (queries, keys, heads), the same for all sentences
-            self.arrays[kind] = np.moveaxis(array_of(result), -1, 0)
-        elif kind == _COMPRESSED:
-            self._compressed = self._of_sentence(result)
-        elif kind in (_QUERIES, _KEYS_AND_VALUES):
-            self._record_latents(kind, result)
-        elif kind == "w_qkv":
-            self._fused = self._of_sentence(result)
-        else:
-            letter = kind[2]  # of w_q, and of g_q_norm
-            self.arrays[letter] = self._by_heads(letter, self._of_sentence(result))
-            if kind in ("w_q", "w_k"):
-                self._inputs[kind] = args[0]
-            if {"w_q", "w_k"} <= self._inputs.keys() and "context" not in self.arrays:
-                self._record_context(self._inputs["w_k"], self._inputs["w_q"])
-
-    def _record_latents(self, kind: str, result: Any) -> None:
-        n_heads, d_n, d_r, rank = _latents(self._attention.module)
-        array = array_of(result)
-        whole = array.reshape(len(array), -1, array.shape[-1])  # one head of latents stands between
-        rows = self._of_sentence(result) if kind == _QUERIES else whole[self._sentence]
-        rows = rows[-len(self.arrays["x"]) :]  # without those of a cache
-        heads = rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
-        if kind == _QUERIES:  # rotated dimensions first
-            self.arrays["q"] = np.concatenate([heads[..., d_n:], heads[..., :d_n]], axis=-1)
-        else:
-            rotated = np.broadcast_to(self._compressed[:, rank:], (*heads.shape[:-1], d_r))
-            self.arrays["k"] = np.concatenate([rotated, heads[..., :d_n]], axis=-1)
-            self.arrays["v"] = heads[..., d_n:]
-
-    def end(self, output: Any) -> None:
-        """Record the output of the module, and its attention if it returns it."""
-        first, *rest = output if isinstance(output, (tuple, list)) else (output,)
-        if not self._attention.has_output_outside and not self._is_added_to and _is_tensor(first):
-            self.arrays["output"] = self._of_sentence(first)
-        returned = [array_of(value) for value in rest if _is_tensor(value) and value.ndim in (3, 4)]
-        n_queries = len(self.arrays["x"])  # weights need not sum to 1, by a mistake, but are positive
-        weights = [array for array in returned if array.shape[-2] == n_queries and (array >= 0).all() and array.any()]
-        for array in sorted(weights, key=_adds_up, reverse=True)[:1]:
-            self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
-        with suppress(Exception):  # whatever was heard, what hooks recorded stays
-            self._record_heard()
-
-    @property
-    def note(self) -> str:
-        """A sentence on what was not heard; empty if attention was recorded, or nothing listened."""
-        return self.heard.note if self.heard and "attention" not in self.arrays else ""
-
-    def listen(self) -> Heard:
-        parameters = self._attention.parameters.values()
-        self.heard = Heard(self._sentence, self._n_sentences, len(self.arrays.get("x", ())), parameters)
-        return self.heard
-
-    def _record_heard(self) -> None:
-        """Record what was heard, where hooks recorded nothing."""
-        if self.heard is None:
-            return
-        operands = self.heard.joined()
-        if latents := _latents(self._attention.module):
-            operands |= {name: self._rotated_first(operands[name], *latents) for name in "qk" if name in operands}
-        n_new = len(self.arrays.get("context", self.arrays["x"]))
-        n_keys: int | None = self.arrays["k"].shape[-2] if "k" in self.arrays else n_new
-        if self._attention.is_torchs and "k" in operands and operands["k"].shape[-2] != n_keys:
-            n_keys = None  # with add_zero_attn and bias_k
-        if "attn_mask" in self.heard.numbers and (self._attention.is_huggingfaces or not self._has_mask):
-            self.arrays = {name: each for name, each in self.arrays.items() if stage_named(name) != "mask"}
-            self._has_mask = False  # what was heard combines them
-        for name, number in self.heard.numbers.items():
-            is_known = name in self.arrays or (name == "attn_mask" and self._has_mask)
-            if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
-                self.arrays[name] = number
-        self.arrays |= stages_heard(operands, self.arrays, self._sources(), n_keys)
-        is_made = not {"w_k", "w_qkv"}.isdisjoint(self._attention.stages.values())
-        if "past_key" in self.arrays and "k_rotated" in self.arrays and not is_made:
-            del self.arrays["k"]  # a pass that begins with keys takes them whole
-        if "q" in operands and "q_rotated" not in self.arrays:
-            self._drop_unused_positions()
-        bias = self.arrays.get(_POSITION_BIAS)
-        if bias is not None and "masked" in self.arrays:  # MPT's is for the longest text
-            self.arrays[_POSITION_BIAS] = bias[..., -self.arrays["masked"].shape[-1] :]
-
-    def _drop_unused_positions(self) -> None:
-        """Forget what rotates in other layers (SmolLM3), or is made and not used (Falcon), and positions in embeddings.
-
-        In other modules, unused cosines and sines may be a mistake.
-        """
-        unused = {"position_ids"} | ({"cos", "sin"} if self._attention.is_huggingfaces else set())
-        if self._attention.is_huggingfaces or "cos" not in self.arrays:
-            self.arrays = {name: array for name, array in self.arrays.items() if name not in unused}
-
-    def _sources(self) -> dict[str, np.ndarray]:
-        """The rows of queries and keys before rotation; none of PyTorch's own module, which has none."""
-        if self._attention.is_torchs:
-            return {}
-        fused = {letter: self._fused for letter in "qk" if self._fused.size}
-        return fused | {letter: self.arrays[letter] for letter in "qk" if letter in self.arrays}
-
-    def _rotated_first(self, rows: np.ndarray, n_heads: int, d_n: int, d_r: int, rank: int) -> np.ndarray:
-        """Queries or keys of latent attention with the rotated dimensions first, neighbours paired."""
-        rotated = rows[..., d_n:]
-        if getattr(getattr(self._attention.module, "config", None), "rope_interleave", False):  # then halves are
-            rotated = np.stack([rotated[..., : d_r // 2], rotated[..., d_r // 2 :]], axis=-1).reshape(rotated.shape)
-        return np.concatenate([rotated, rows[..., :d_n]], axis=-1)
-
-    def _of_sentence(self, tensor: Any) -> np.ndarray:
-        if _is_nested(tensor):
-            return array_of(tensor.unbind()[self._sentence])
-        array = array_of(tensor)
-        return array.take(self._sentence, axis=self._batch_axis) if array.ndim == 3 else array
-
-    def _by_heads(self, letter: str, array: np.ndarray) -> np.ndarray:
-        """Queries, keys or values split into heads, if their number is known."""
-        n_heads = self._attention.n_heads
-        if array.ndim != 2 or not n_heads or (letter != "q" and self._width is None):
-            return array
-        if letter == "q" and array.shape[1] % n_heads == 0:
-            self._width = array.shape[1] // n_heads
-        if not self._width or array.shape[1] % self._width:
-            return array
-        return array.reshape(len(array), -1, self._width).swapaxes(0, 1)
-
-    def _mask(self, name: str, mask: np.ndarray) -> np.ndarray:
-        """The mask or bias of the sentence; one that queries share is repeated for each."""
-        n, n_queries = self._n_sentences, len(self.arrays["x"])
-        if name == _POSITION_BIAS and mask.ndim == 3:  # MPT's, the same for all sentences
-            return np.broadcast_to(mask, (len(mask), n_queries, mask.shape[-1])).copy()
-        is_by_sentence = len(mask) == n and ("padding" in name or n != n_queries)
-        if mask.ndim >= 3 and len(mask) in (1, n):
-            mask = mask[min(self._sentence, len(mask) - 1)]
-        elif mask.ndim == 3:  # PyTorch's: sentence by sentence, each head of it
-            mask = mask.reshape(n, -1, *mask.shape[1:])[self._sentence]
-        elif mask.ndim == 2 and is_by_sentence:
-            mask = mask[self._sentence]
-        if mask.ndim < 3 or mask.shape[-2] != 1:
-            return mask
-        return np.broadcast_to(mask, (*mask.shape[:-2], n_queries, mask.shape[-1])).copy()
-
-
-def _rotations(arguments: Mapping[str, Any], is_sin_first: bool) -> Iterator[tuple[str, Any]]:
-    """What a module is called with that rotates its queries and keys: cosines, sines and positions."""
-    tables = {name: arguments[name] for name in ("cos", "sin", "position_ids") if name in arguments}
-    for name in ("position_embeddings", "rotary_pos_emb", "freqs_cis"):
-        table: Any = arguments.get(name)
-        if isinstance(table, tuple | list) and len(table) == 2:
-            tables |= dict(zip(("sin", "cos") if is_sin_first else ("cos", "sin"), table, strict=True))
-        elif hasattr(table, "is_complex") and table.is_complex():
-            tables |= {"cos": table.real, "sin": table.imag}
-        elif name == "rotary_pos_emb" and hasattr(table, "cos"):
-            tables |= {"cos": table.cos(), "sin": table.sin()}
-    return ((name, each) for name, each in tables.items() if hasattr(each, "detach"))
-
-
-def _is_tensor(value: Any) -> bool:
-    return hasattr(value, "detach") and getattr(value, "ndim", 0) >= 2
-
-
-def _is_nested(tensor: Any) -> bool:
-    """Whether a tensor is nested, as `nn.TransformerEncoder` uses to cut off padding."""
-    return bool(getattr(tensor, "is_nested", False))
-
-
-def _adds_up(array: np.ndarray) -> bool:
-    """Whether rows sum to 1, as in attention but hardly in a bias."""
-    return bool((np.abs(array.sum(axis=-1) - 1) < NEAR_ONE).all())
 
 
 @contextmanager

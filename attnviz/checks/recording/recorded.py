@@ -14,15 +14,9 @@ import numpy as np
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
-from attnviz.checks.recording.heard import can_listen, listening
-from attnviz.checks.recording.modules import (
-    LOOKED_FOR,
-    AttentionModule,
-    Call,
-    array_of,
-    attention_modules,
-    parameter_names,
-)
+from attnviz.checks.recording.heard import array_of, can_listen, listening
+from attnviz.checks.recording.modules import LOOKED_FOR, AttentionModule, attention_modules, parameter_names
+from attnviz.checks.recording.recorded_call import Call
 from attnviz.checks.report.compare_arrays import ARRAYS_TO_SEND, compare
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
