@@ -110,6 +110,13 @@ MISTAKES = {  # the cause, masked scores, what is given, and how the layer is ma
     "corner": ("causal mask in wrong corner", seen(np.tri(N, 10, dtype=bool)), {}, {"n_keys": 10}),
     "diagonal hidden, none given": ("mask hides the token itself", seen(apart() > 0), {}, {"unseeing": np.nan}),
     "one too far, none given": ("mask off by one", seen(apart() >= -1), {}, {}),
+    "padding on rows": ("padding on the rows of queries", seen(PADDED.T), {"key_padding_mask": ~PADDED[0]}, {}),
+    "padding on rows, causal": (
+        "padding on the rows of queries",
+        seen(CAUSAL & PADDED.T),
+        {"attention_mask": PADDED[:1].astype(int)},
+        {},
+    ),
     "inverted": ("mask inverted", seen(~CAUSAL), MASK, {}),
     "inverted window": ("mask inverted", seen(~WINDOW), {"attn_mask": ~WINDOW}, {}),
     "ALiBi's formula for powers of 2": (

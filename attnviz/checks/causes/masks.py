@@ -234,8 +234,27 @@ def window_on_both_sides(context: MistakeContext) -> Iterator[Change]:
     HIDDEN,
 )
 def mask_transposed(context: MistakeContext) -> Iterator[Change]:
-    if context.seen is not None and context.seen.shape[-2] == context.seen.shape[-1]:
+    if _is_square(context) and context.seen is not None and (context.seen != context.seen[..., :1, :]).any():
         yield from _with_mask(context, context.seen.swapaxes(-1, -2))
+
+
+@CAUSES.add(
+    "the padding hid the rows of queries, not the columns of keys",
+    "scores = scores.masked_fill(~mask[:, None, :, None], -torch.inf)",
+    "scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)",
+)
+def padding_on_the_rows_of_queries(context: MistakeContext) -> Iterator[Change]:
+    """Also where the mask is causal besides."""
+    if context.seen is None or not _is_square(context):
+        return
+    keys = np.asarray(context.seen.any(axis=-2, keepdims=True))
+    for others in (np.ones_like(context.seen), np.tri(context.seen.shape[-1], dtype=bool)):
+        if not keys.all() and (context.seen == (others & keys)).all():
+            yield from _with_mask(context, others & keys.swapaxes(-1, -2))
+
+
+def _is_square(context: MistakeContext) -> bool:
+    return context.trace["masked"].shape[-2] == context.trace["masked"].shape[-1]
 
 
 @CAUSES.add(
