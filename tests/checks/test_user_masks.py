@@ -334,15 +334,11 @@ def test_fully_masked_rows_may_hold_anything(stage):
 def test_code_uses_the_users_meaning_of_true():
     wrong = own(~PADDED & np.ones((N, N), bool), "mask inverted")
     hides = compare(None, saved(wrong, "output", key_padding_mask=PADDED))
-    assert hides.code == (
-        "Wrong: attention_mask = torch.where(~mask, torch.finfo(dtype).min, 0)",
-        "Right: attention_mask = torch.where(~mask, 0, torch.finfo(dtype).min)",
-    )
+    least = "torch.finfo(dtype).min"
+    added = "attention_mask = torch.where({}, {}, {})".format
+    assert hides.code == (f"Wrong: {added('~mask', least, 0)}", f"Right: {added('~mask', 0, least)}")
     shows = compare(None, saved(wrong, "output", mask=~PADDED), true_is="visible")
-    assert shows.code == (
-        "Wrong: attention_mask = torch.where(mask, torch.finfo(dtype).min, 0)",
-        "Right: attention_mask = torch.where(mask, 0, torch.finfo(dtype).min)",
-    )
+    assert shows.code == (f"Wrong: {added('mask', least, 0)}", f"Right: {added('mask', 0, least)}")
 
 
 def test_an_ambiguous_mask_is_read_so_that_each_query_sees_a_key():
