@@ -34,7 +34,7 @@ def overview_json(recorded: Recorded, effects: object, exact: int | None) -> byt
             "about": _about(layers, exact),
             "layers": sent,
             "texts": [list(text) for text in texts],
-            "patterns": base64.b64encode(zlib.compress(patterns, 9)).decode("ascii"),
+            "patterns": base64.b64encode(zlib.compress(patterns)).decode("ascii"),
             "exact": exact,
         }
     )

@@ -63,7 +63,8 @@ def _layer(recorded: Recorded, at: int, path: str) -> LayerHeads:
     except ValueError as error:  # unread, or no pass of attnviz's
         return LayerHeads(path, note=str(error))
     if attention is None:
-        return LayerHeads(path, note=note)
+        heard = recorded.notes.get(path, "")
+        return LayerHeads(path, note=heard if "weights were not heard" in heard else note)
     n_queries, n_keys = attention.shape[1:]
     is_shared = "context" not in arrays and n_queries <= n_keys
     queries, keys = _words(arrays, n_queries, n_keys)

@@ -197,7 +197,7 @@ export async function mountHeads(main, data, { open = /** @type {((head: any) =>
       drawPattern(preview, head, limitOf(head), coloursOf(main));
     Object.assign(preview, { of: head, scale: state.scale });
     list.replaceChildren(...drawStatistics(head));
-    write(cellLine, at ? cellText(layer, head, at[0], at[1]) : layer.path);
+    write(cellLine, at ? cellText(layer, head, at[0], at[1]) : [layer.path, layer.note].filter(Boolean).join(": "));
   };
   const tileAt = ({ target }) => target.closest("button.head");
   box.addEventListener("pointermove", event => say(tileAt(event), event));
