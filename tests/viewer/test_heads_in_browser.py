@@ -12,7 +12,7 @@ from axe import violations_but_contrast
 from contrast import faint
 from fakemodules import Attention, Model, tensor
 from implementations import softmax
-from tab import expect, frames
+from tab import expect, frames, from_menu
 from test_one_page import Reader, of_width
 
 from attnviz import ArrayError, OwnArraysError, Recorded, Settings, page, record, show, trace_of
@@ -143,6 +143,24 @@ def test_heads_are_sorted_filtered_and_entered_by_keys(offline):
     tab.keyboard.press("Escape")
     expect(tab.locator(".head").nth(3)).to_be_focused()
     expect(tab.locator(".exact-layer")).to_be_hidden()
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_download_has_all_heads_too(offline, tmp_path):
+    tab = offline(show(small(), layer=1).html)
+    tab.locator(".head.exact").first.click()
+    button = from_menu(tab, re.compile("^Download as a page"))
+    named = int(re.search(r"(\d+) kB", button.inner_text())[1])
+    with tab.expect_download() as download:
+        button.click()
+    download.value.save_as(tmp_path / "again.html")
+    text = (tmp_path / "again.html").read_text("utf-8")
+    assert named == pytest.approx(len(text.encode()) / 1000, rel=0.01)
+    tab = offline(text)
+    assert len(tiles(tab)) == 5
+    tab.locator(".head.exact").nth(2).click()
+    expect(tab.locator(".exact-layer [role=radio][aria-checked=true]")).to_have_text("head 3")
 
 
 @pytest.mark.browser

@@ -27,10 +27,12 @@ export function drawPattern(canvas, { weights, scale, shape: [rows, columns] }, 
   Object.assign(canvas, { width: columns, height: rows });
   const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d")),
     image = context.createImageData(columns, rows),
-    ramp = Array.from({ length: 256 }, (_, byte) =>
-      background((byte / 255) * scale, { scale: "share", limit }, colours),
-    );
-  for (const [at, byte] of weights.entries()) image.data.set([...ramp[byte], 255], 4 * at);
+    colourOf = (/** @type {number} */ byte) => background((byte / 255) * scale, { scale: "share", limit }, colours),
+    ramp = new Uint32Array(
+      Uint8Array.from(Array.from({ length: 256 }, (_, byte) => [...colourOf(byte), 255]).flat()).buffer,
+    ),
+    pixels = new Uint32Array(image.data.buffer);
+  for (let at = 0; at < weights.length; at += 1) pixels[at] = ramp[weights[at]];
   context.putImageData(image, 0, 0);
 }
 
