@@ -46,6 +46,12 @@ def test_patterns_are_sent_in_8_bits_with_exact_statistics():
     scales = np.array([scale for layer in data["layers"] for scale in layer["scales"]])[:, None, None]
     exact = np.concatenate([recorded[at]["attention"] for at in (0, 1)])
     assert (np.abs(numbers * scales - exact) < exact.max(axis=(1, 2), keepdims=True) * (1 / 510 + 1e-4)).all()
+    even = Recorded(["a"], {}, None)
+    even.keep(0, {"attention": softmax(RNG.normal(size=(1, 40, 40)) / 9)})
+    of_even = json.loads(Reader(show(even).html).texts["heads"])
+    numbers = np.frombuffer(zlib.decompress(base64.b64decode(of_even["patterns"])), np.uint8).reshape(40, 40) / 255
+    (scale,) = of_even["layers"][0]["scales"]
+    np.testing.assert_allclose(numbers * scale, even[0]["attention"][0], atol=scale * (1 / 510 + 1e-4))
     first = data["layers"][0]["statistics"]
     assert first["effect"] == [0.1, -0.4]
     expected = np.diagonal(recorded[0]["attention"], axis1=1, axis2=2).mean(axis=1)
