@@ -132,7 +132,7 @@ _SHELL_BODY = """<body>
 _HEADS_BODY = """<body>
 <header><h1></h1><p id="alone"></p></header>
 <main class="viewer all-layers"><noscript>Switch JavaScript on: a script in this page draws it.</noscript></main>
-<div class="exact-layer" hidden></div>
+<main class="exact-layer" hidden></main>
 <p id="refused" role="status"></p>
 <script type="application/json" id="heads">{heads}</script>
 <script type="application/json" id="document">{document}</script>

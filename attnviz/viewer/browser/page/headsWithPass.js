@@ -24,7 +24,10 @@ let viewer = /** @type {any} */ (null);
 function open(head) {
   const root = h("div", { class: "viewer" });
   title.textContent = `${nameOf(head)}, counted from 0 (below, head ${head.head + 1})`;
-  place.replaceChildren(h("header", {}, button("‹ All heads", leave, "", { title: "Esc" }), title), root);
+  place.replaceChildren(
+    h("header", { class: "viewer leave" }, button("‹ All heads", leave, "", { title: "Esc" }), title),
+    root,
+  );
   all.hidden = true;
   place.hidden = false;
   viewer = mount(root, { alone: ALONE, send, type: () => {}, address, page });
