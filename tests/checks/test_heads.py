@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import test_causes
 from implementations import softmax
-from test_causes import BATCH, HEADS, SEEN, N, named
+from test_causes import BATCH, D_K, HEADS, SEEN, N, named
 
 from attnviz import compare
 from attnviz.checks.causes import cause, code
+from attnviz.core.errors import OwnArraysError
 
 STAGES = {
     "all": ("q", "k", "v", "attention", "heads", "concat", "output"),
@@ -88,3 +89,9 @@ def test_one_wrong_line_is_said_once_and_at_most_four_alternatives_are():
     (sentence,) = (each for each in replace(found, alternatives=(found.causes,) * 6).verdict if "same if" in each)
     assert sentence.count("the keys were made") == 4
     assert sentence.endswith("(and in 2 more ways).")
+
+
+def test_a_norm_of_all_heads_is_refused_by_name():
+    gains = {"q_norm.weight": np.ones(HEADS * D_K), "k_norm.weight": np.ones(HEADS * D_K)}
+    with pytest.raises(OwnArraysError, match=r"'q_norm.weight' has those of all heads, as in OLMo 2\. Give q and k"):
+        compare(None, test_causes.given() | gains | {"output": test_causes.pass_with("")["output"]}, n_heads=HEADS)

@@ -270,6 +270,11 @@ def readings(
             f"A pass begins with x and parameters, with q, k and v, or with scores or attention; got {names}."
         )
     if not ranked:
+        if gain := _of_all_heads(arrays):
+            raise OwnArraysError(
+                f"A norm of queries and keys has a gain for each dimension of one head; {gain[:40]!r} has those of all "
+                "heads, as in OLMo 2. Give q and k as they are after it, and leave their matrices and norms out."
+            )
         shapes = ", ".join(f"{arrays[stage].name[:40]} {arrays[stage].value.shape}" for stage in begins[:8])
         raise OwnArraysError(
             f"The arrays must fit each other in some layout, those of one sentence or all of a batch; "
@@ -301,6 +306,13 @@ def readings(
         for each in _read(arrays, sizes, layouts, numbers, tables or UserTables())
     ]
     return sorted(read, key=lambda each: each.mask.unlikelihood if each.mask else 0)
+
+
+def _of_all_heads(arrays: UserArrays) -> str:
+    """The name of a norm's gain that is as long as the queries of all heads; "" if there is none."""
+    lengths = arrays["w_q"].value.shape if "w_q" in arrays and arrays["w_q"].value.ndim == 2 else ()
+    gains = (arrays[each] for each in ("g_q_norm", "g_k_norm") if each in arrays)
+    return next((each.name for each in gains if each.value.size in lengths), "")
 
 
 def _fits(
