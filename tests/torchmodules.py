@@ -88,7 +88,7 @@ CASES = {
     "llama, step": Case(LLAMA, FUSED | {"q_rotated", "k_rotated"}, attention="sdpa", n_kept=4),
     "gpt_oss, step": Case(GPT_OSS, ROTATED - {"masked"}, n_kept=3),
     "olmo2, step": Case(OLMO2, NORMED - {"k_rotated"}, n_kept=3),
-    "deepseek_v3, step": Case(DEEPSEEK, NORMED - {"k_rotated"}, n_kept=3),
+    "deepseek_v3, step": Case(DEEPSEEK, NORMED - {"k_rotated"}, n_kept=4),
 }
 
 SEEDS = {name: seed for seed, name in enumerate(("gpt2", "bert", "llama", "mistral", "gpt_neox", "vit"))} | {
