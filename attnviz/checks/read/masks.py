@@ -242,22 +242,22 @@ def inferred_masks(
         yield before.with_mask(~zeros, "zeros")
 
 
-def patterned_masks(reading: MaskReading | None, n_heads: int, n_tokens: int) -> Iterator[MaskReading]:
+def patterned_masks(reading: MaskReading | None, n_heads: int, n_queries: int, n_keys: int) -> Iterator[MaskReading]:
     """A reading (or None) extended by what models compute themselves.
 
     ALiBi's biases (Press et al. 2022, "Train Short, Test Long") or sliding windows (Beltagy et al. 2020, "Longformer").
     """
-    before = reading or MaskReading(np.ones((n_tokens, n_tokens), dtype=bool))
-    apart = np.subtract.outer(np.arange(n_tokens), np.arange(n_tokens))
+    before = reading or MaskReading(np.ones((n_queries, n_keys), dtype=bool))
+    apart = apart_of(n_queries, n_keys)
     is_causal = not before.differs_between_queries
     if before.value.dtype == bool or alibi_slopes(before.value, n_heads) is None:  # or it would be added twice
         biases = -np.array(slopes(n_heads))[:, None, None] * np.abs(apart)
-        yield before.with_mask(biases, "ALiBi")
+        yield before.with_mask(biases, "ALiBi, causal" if before.inferred else "ALiBi")
         if is_causal:
             yield before.with_mask(np.where(apart >= 0, biases, -np.inf), "ALiBi, causal")
     if not is_causal:
         return
-    for size in range(2, min(n_tokens, _MAX_WINDOW)):
+    for size in range(2, min(n_keys, _MAX_WINDOW)):
         yield before.with_mask((apart >= 0) & (apart < size), "window", size)
         yield before.with_mask(np.abs(apart) < size, "window on both sides", size)
 

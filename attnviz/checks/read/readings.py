@@ -442,8 +442,8 @@ def with_inferred_mask(reading: Reading, arrays: UserArrays) -> list[Reading]:
 def with_patterned_mask(reading: Reading) -> Iterator[Reading]:
     """Readings with a sliding window or ALiBi's biases on top of the masks."""
     t, s = reading.sizes.get("t"), reading.sizes.get("s")
-    if t == s and t and not (reading.mask and reading.mask.inferred):
-        yield from map(reading.with_mask, patterned_masks(reading.mask, reading.sizes["h"], t))
+    if t and s and t <= s and (not reading.mask or reading.mask.inferred in ("", "causal")):
+        yield from map(reading.with_mask, patterned_masks(reading.mask, reading.sizes["h"], t, s))
 
 
 def _zeros(arrays: UserArrays, shape: tuple[int, int, int]) -> np.ndarray | None:
