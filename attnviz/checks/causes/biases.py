@@ -74,7 +74,18 @@ def _own_bias(context: MistakeContext, factor: float) -> Bias | None:
 
 # --- ALiBi's slopes
 
-_PAPERS = "slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)"
+
+def _right_slopes(n: int) -> str:
+    """The slopes of n heads in code."""
+    power = 1 << (n.bit_length() - 1)
+    if power == n:
+        return "2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)"
+    half, whole = _code_of(power), _code_of(2 * power)
+    return f"torch.cat([{half}, ({whole})[::2][:{n - power}]])"
+
+
+def _code_of(n: int) -> str:
+    return f"2.0 ** (-8 * torch.arange(1, {n + 1}) / {n})"
 
 
 @CAUSES.add("ALiBi's slopes were {which}, where {n} heads are no power of 2", "slopes = {code}", "slopes = {right}")
@@ -84,9 +95,9 @@ def alibi_slopes_of_wrong_heads(context: MistakeContext) -> Iterator[Change]:
     if power == n or not _may_be_alibi(context):
         return
     rest, lower, double = n - power, slopes(power), slopes(2 * power)
-    half, whole = (f"2.0 ** (-8 * torch.arange(1, {each + 1}) / {each})" for each in (power, 2 * power))
+    half, whole = _code_of(power), _code_of(2 * power)
     for which, code, steepness in (
-        ("2^(−8h/heads) for each head h", f"2.0 ** (-8 * torch.arange(1, {n + 1}) / {n})", _geometric(n)),
+        ("2^(−8h/heads) for each head h", _code_of(n), _geometric(n)),
         (f"the first {n} of those of {2 * power} heads", f"({whole})[:{n}]", double[:n]),
         (
             f"those of {power} heads and the first {rest} of {2 * power} heads, not each other one",
@@ -99,8 +110,7 @@ def alibi_slopes_of_wrong_heads(context: MistakeContext) -> Iterator[Change]:
             (*lower, *double[1::2][:rest]),
         ),
     ):
-        right = f"torch.cat([{half}, ({whole})[::2][:{rest}]])"
-        yield _with_bias(context, _alibi(context, steepness), which=which, n=str(n), code=code, right=right)
+        yield _with_bias(context, _alibi(context, steepness), which=which, n=str(n), code=code, right=_right_slopes(n))
 
 
 def _geometric(n: int, first: float = 1) -> list[float]:
@@ -110,26 +120,28 @@ def _geometric(n: int, first: float = 1) -> list[float]:
 
 @CAUSES.add(
     "the exponents of ALiBi's slopes were one head too {which}",
-    "slopes = 2.0 ** (-8 * torch.arange({first}, n_heads + {first}) / n_heads)",
-    _PAPERS,
+    "slopes = 2.0 ** (-8 * torch.arange({first}) / n_heads)",
+    "slopes = {right}",
 )
 def alibi_exponent_off_by_one(context: MistakeContext) -> Iterator[Change]:
     n = context.sizes["h"]
     power = 1 << (n.bit_length() - 1)
-    for first, which in ((0, "early"), (2, "late")) if _may_be_alibi(context) else ():
+    if not _may_be_alibi(context):
+        return
+    for first, which, span in ((0, "early", "n_heads"), (2, "late", "2, n_heads + 2")):
         shifted = (*_geometric(power, first), *_geometric(2 * power, first)[::2])[:n]
         for steepness in {shifted, tuple(_geometric(n, first))}:
-            yield _with_bias(context, _alibi(context, steepness), first=str(first), which=which)
+            yield _with_bias(context, _alibi(context, steepness), first=span, which=which, right=_right_slopes(n))
 
 
 @CAUSES.add(
     "ALiBi's slopes were 2^−h for each head h, which is right for 8 heads only",
     "slopes = 2.0 ** -torch.arange(1, n_heads + 1)",
-    _PAPERS,
+    "slopes = {right}",
 )
 def alibi_slopes_of_8_heads(context: MistakeContext) -> Iterator[Change]:
     if (n := context.sizes["h"]) not in (5, 6, 7, 8) and _may_be_alibi(context):  # the first of the slopes of 8 heads
-        yield _with_bias(context, _alibi(context, [2.0 ** -(h + 1) for h in range(n)]))
+        yield _with_bias(context, _alibi(context, [2.0 ** -(h + 1) for h in range(n)]), right=_right_slopes(n))
 
 
 # --- Any bias

@@ -115,7 +115,7 @@ def mask_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
 
 
 @CAUSES.add(
-    "−∞ was written into the attention after the softmax, in place of the scores of hidden keys before it",
+    "−∞ was written into the attention after the softmax, not into the scores before it",
     f"{SOFTMAX}.masked_fill(~mask, -torch.inf)",
     f"{HIDDEN}; {SOFTMAX}",
 )
