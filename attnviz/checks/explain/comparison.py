@@ -164,7 +164,7 @@ def _compared(
 ) -> tuple[Agreement, float]:
     spend(value.size)
     value, expected = (each.astype(np.float64, copy=False) for each in as_numbers(value, ours.value))
-    off, size = np.abs(value - expected), np.abs(expected)
+    off, size = np.abs(value - expected), np.abs(expected)  # changed in place from here on: they may be large
     if form.read_as == "mask" or form.read_as in score_stages():
         off[(value <= AS_HIDDEN) & (expected <= AS_HIDDEN)] = 0
     if not math.isfinite(off.max()):
@@ -176,17 +176,22 @@ def _compared(
     if not math.isfinite(size.max()):
         size[~np.isfinite(size)] = 0
     largest, most = float(off.max()), float(size.max())
-    allowed = precision.slack * (ours.error + (precision.format.epsilon * size + precision.format.least))
+    nonzero = np.count_nonzero(size)
     if precision.tolerance:
         # but for what each implementation makes of a query that sees no key
         allowed = np.where(ours.error < ANYTHING / 2, precision.tolerance.allowed(size), np.inf)
-    elif precision.digits:
-        allowed += 1.001 * half_step(array.format_and_digits[1], value)
+    else:
+        allowed = np.multiply(size, precision.format.epsilon, out=size)
+        allowed += precision.format.least
+        allowed += ours.error
+        allowed *= precision.slack
+        if precision.digits:
+            allowed += 1.001 * half_step(array.format_and_digits[1], value)
     if precision.is_rough:
         allowed += precision.rough_tolerance * most
-    ratios = off / allowed
+    ratios = np.divide(off, allowed, out=off)
     ratio = float(ratios.max())
-    differing, nonzero = np.count_nonzero(ratios > min(1, ratio / _SPREAD_RANGE)), np.count_nonzero(size)
+    differing = np.count_nonzero(ratios > min(1, ratio / _SPREAD_RANGE))
     spread = float(differing) / max(int(nonzero), 1) if ratio > 1 else 0.0
     rounding, agrees = precision.expected(most), not ratio > 1
     agreement = Agreement(form.read_as, array.name, form.layout, value, expected, largest, rounding, agrees, spread)

@@ -243,7 +243,7 @@ _DEVIATIONS = 6.0
 _TF32_EPSILON = 2.0**-10
 _NOTHING = np.zeros(())
 _MULTIPLIED = 128  # how many multiplications cost as much as one other operation
-_IN_PARTS = 2**20  # from how many attention weights their errors are computed head by head
+_IN_PARTS = 2**20  # from how many numbers errors are computed head by head
 _FINE = 1e-4  # a tolerance within which no two explanations agree by chance
 _TRIALS = 16  # with so many, an error is unlikely to be underestimated by half
 _PRODUCTS = (linear.DotProducts, linear.WeightedSum, linear.Projection, linear.Contributions)
@@ -346,6 +346,12 @@ class Rounded:
     def single(self) -> Rounded:
         return Rounded(self.value if self.value.dtype == bool else self.value.astype(np.float32))
 
+    def of_head(self, at: int) -> Rounded:
+        """One head's numbers, or what all heads share."""
+        if self.value.ndim == 2:
+            return self
+        return Rounded(self.value[at], None if self.is_unrounded else self.error[at])
+
     def map(self, change: Callable[[np.ndarray], np.ndarray]) -> Rounded:
         """Permute or scale the numbers and their errors alike."""
         value = change(self.value)
@@ -362,7 +368,14 @@ def applied(operation: Operation, inputs: Sequence[Rounded], precision: Precisio
     if precision.is_rough:
         return Rounded(value)
     error = _error(operation, inputs, value, precision)
-    return Rounded(value, np.nan_to_num(error, nan=0.0, posinf=np.finfo(float).max))
+    if error.size < _IN_PARTS or not np.isfinite(error.min() + error.max()):
+        error = np.nan_to_num(error, nan=0.0, posinf=np.finfo(float).max)
+    return Rounded(value, error)
+
+
+def _finite(value: np.ndarray) -> np.ndarray:
+    """The size of each number, 0 of what is none."""
+    return np.where(np.isfinite(value), np.abs(value), 0)
 
 
 def _computed(operation: Operation, inputs: list[np.ndarray]) -> np.ndarray:
@@ -372,9 +385,22 @@ def _computed(operation: Operation, inputs: list[np.ndarray]) -> np.ndarray:
         return np.full(inputs[0].shape, np.nan)
 
 
+def _is_by_heads(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray) -> bool:
+    """Whether an operation does the same with each head alone."""
+    is_product = isinstance(operation, linear.DotProducts | linear.WeightedSum) and operation.shared_by == 1
+    is_alone = isinstance(operation, scores.Scale | scores.Hide) or (isinstance(operation, Softmax) and not inputs[1:])
+    if value.ndim != 3 or not (is_product or is_alone):
+        return False
+    return all(each.value.ndim == 2 or each.value.shape[:-2] == value.shape[:1] for each in inputs)
+
+
 def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, precision: Precision) -> np.ndarray:
+    if value.size >= _IN_PARTS and _is_by_heads(operation, inputs, value):
+        error = np.empty(value.shape)  # head by head, in a processor's cache
+        for at, part in enumerate(value):
+            error[at] = _error(operation, [each.of_head(at) for each in inputs], part, precision)
+        return error
     first, unit = inputs[0], precision.unit
-    size = np.where(np.isfinite(value), np.abs(value), 0)
     match operation:
         case Kept():
             new = value[..., inputs[-1].value.shape[-2] :, :]
@@ -385,12 +411,13 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
         case scores.Hide():
             return np.where(inputs[1].value, first.error, 0)
         case scores.Scale():  # some divide q and k by the root of the root before they are multiplied
-            return np.abs(operation.compute(first.error)) + 3 * unit * size
+            return np.abs(operation.compute(first.error)) + 3 * unit * _finite(value)
         case linear.Addition():
-            return np.hypot(first.error, inputs[1].error) + unit * size
+            return np.hypot(first.error, inputs[1].error) + unit * _finite(value)
         case Softmax():
             return _softmax_error(first, inputs[1:], value, precision)
         case SumNormalise():
+            size = _finite(value)
             divided = np.abs(np.where(np.isneginf(first.value), 0, first.value).sum(axis=-1, keepdims=True))
             moved = first.error + size * _length(first.error)
             return moved / np.maximum(divided, precision.format.least) + unit * value.shape[-1] * size
@@ -416,13 +443,14 @@ def _product_error(
     a2, b2 = np.square(a.value), np.square(b.value)
     a_error2, b_error2 = _squared_error(a, a2, precision), _squared_error(b, b2, precision)
     products = operation.compute(a2, b2)
-    moved = np.zeros(products.shape)
+    squares = products + np.square(value)
+    squares *= precision.unit**2 * n
     if a_error2 is not None:
-        moved += operation.compute(a_error2, b2 if b_error2 is None else b2 + b_error2)
+        squares += operation.compute(a_error2, b2 if b_error2 is None else b2 + b_error2)
     if b_error2 is not None:
-        moved += operation.compute(a2, b_error2)
-    rounded = precision.unit**2 * n * (products + np.square(value))
-    error = np.sqrt(moved + rounded) + n * precision.format.least
+        squares += operation.compute(a2, b_error2)
+    error = np.sqrt(squares, out=squares)
+    error += n * precision.format.least
     for bias in biases:
         error = error + (bias.error + precision.unit * np.abs(bias.value))[..., None, :]
     return error
@@ -457,21 +485,9 @@ def _softmax_error(masked: Rounded, sinks: Sequence[Rounded], weights: np.ndarra
     largest = np.max(masked.value, axis=-1, keepdims=True, initial=-np.finfo(float).max)
     for each in sinks:
         largest = np.maximum(largest, each.value[..., None, None])
-    if weights.ndim < 3 or weights.size < _IN_PARTS:
-        return _error_of_weights(masked.value, masked.error, largest, weights, precision)
-    parts = zip(masked.value, masked.error, np.broadcast_to(largest, (*weights.shape[:-1], 1)), weights, strict=True)
-    error = np.empty(weights.shape)  # head by head, in a processor's cache
-    for at, part in enumerate(parts):
-        error[at] = _error_of_weights(*part, precision)
-    return error
-
-
-def _error_of_weights(
-    masked: np.ndarray, masked_error: np.ndarray, largest: np.ndarray, weights: np.ndarray, precision: Precision
-) -> np.ndarray:
-    seen = np.isfinite(masked)
-    apart = np.where(seen, np.abs(np.where(seen, masked, 0) - largest), 0)
-    error = np.hypot(masked_error, precision.unit * (1 + apart))
+    seen = np.isfinite(masked.value)
+    apart = np.where(seen, np.abs(np.where(seen, masked.value, 0) - largest), 0)
+    error = np.hypot(masked.error, precision.unit * (1 + apart))
     moved = np.hypot(error, _length(weights * error))
     rounded = precision.unit * np.sqrt(weights.shape[-1]) * weights
     return (
