@@ -169,7 +169,7 @@ class Comparison:
 
         Examples
         --------
-        >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
+        >>> x = np.array([[1.0, 2.0], [3.0, 5.0]])
         >>> compare(None, {"x": x, "scores": x @ x.T}).raise_for_difference()
         >>> compare(None, {"x": x, "scores": x @ x.T - 1}).raise_for_difference()  # doctest: +ELLIPSIS
         Traceback (most recent call last):
