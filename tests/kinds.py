@@ -58,7 +58,7 @@ KINDS = {
         "pair", layer={"rope": "halves"}, layouts=("llama",), asked=("all", "attention, output", "output")
     ),
     "divided by √d_model": Kind("√d_model|√"),
-    "divided by √heads": Kind("√heads|√|not divided"),
+    "divided by √heads": Kind("√heads|√|not divided", heads=5),  # which no d_k is
     "causal corner at the upper left with a cache": Kind(
         "corner", layer={"past": 4}, layouts=OPEN, asked=("all", "attention, output", "output")
     ),
