@@ -73,6 +73,14 @@ class Dropped(Heads):
         return matmul(weights * kept * 2, v)
 
 
+class Shifted(Heads):
+    """The largest score is subtracted before the softmax, which changes no weight."""
+
+    def heads(self, q, k, v):
+        scores = mul(matmul(q, keys(k)), 3**-0.5)
+        return matmul(fake_softmax(scores - scores.max(axis=-1, keepdims=True), -1), v)
+
+
 class NoSoftmax(Heads):
     def heads(self, q, k, v):
         return matmul(matmul(q, keys(k)), v)
@@ -86,6 +94,7 @@ class Failing(Heads):
 
 
 VARIANTS = {Heads: WHOLE, Folded: WHOLE, ByHeads: WHOLE, Causal: WHOLE, Fused: UNHEARD}
+VARIANTS |= {Shifted: [each for each in WHOLE if each != "masked"]}
 
 
 @pytest.mark.parametrize("kind", VARIANTS)
@@ -95,6 +104,7 @@ def test_all_that_is_heard_agrees_and_outputs_stay(kind, sentence):
     before = model(X)
     with record(model, sentence=sentence) as recorded:
         np.testing.assert_array_equal(model(X), before)
+        assert fakedispatch.MODES == []  # between calls
     found = compare(None, recorded[0])
     assert found.first is None, str(found)
     assert [each.stage for each in found.stages] == VARIANTS[kind]
@@ -314,3 +324,18 @@ def test_tables_that_a_library_gives_to_layers_without_rotation_are_not_kept(kin
     with record(model) as recorded:
         model(X, position_ids=PLACES)
     assert ("position_ids" in recorded[0]) == turns
+
+
+def test_heads_may_come_before_sentences_and_a_factor_is_taken_out():
+    rng = np.random.default_rng(4)
+    q, k, v = rng.normal(size=(3, 6, 5, 3))  # two heads of three sentences
+    heard = Heard(1, 3, 5)
+    heard.operation("mul", {"self": q, "other": 0.3}, scaled := q * 0.3)
+    heard.operation("bmm", {"self": scaled, "mat2": keys(k)}, None)
+    scores = (scaled @ keys(k)).reshape(2, 3, 5, 5)
+    heard.operation("_softmax", {"self": scores}, weights := np.exp(scores))
+    heard.operation("bmm", {"self": weights.reshape(6, 5, 5), "mat2": v}, None)
+    operands = heard.joined()
+    np.testing.assert_allclose(operands["q"], q[1::3], rtol=1e-12)
+    np.testing.assert_array_equal(operands["k"], k[1::3])
+    np.testing.assert_array_equal(operands["masked"], scores[:, 1])
