@@ -251,6 +251,12 @@ def test_unknown_names_are_stated_and_a_single_remaining_matrix_is_w_o():
     assert not check(Renamed(), like=Attention(seed=20), names=names | {"a.weight": "w_k", "b.weight": "w_q"}).agrees
 
 
+class Doubled(Attention):
+    def forward(self, x):
+        output, attention = super().forward(x)
+        return output * output, attention
+
+
 def test_modules_that_do_not_match_are_refused():
     for mine, library, said in (
         (
@@ -263,6 +269,11 @@ def test_modules_that_do_not_match_are_refused():
             Attention(),
             LatentHeads(),
             "like keeps otherwise: its keys and values come from a latent.* Record both",
+        ),
+        (
+            Attention(),
+            Doubled(),
+            "attnviz doesn't compute output as Doubled does. Q, .* agree. Output differs .* Record",
         ),
         (Attention(), AddsToResidual(), "AddsToResidual takes residual, which attnviz can't make for it"),
         (NormsAllHeads(), Attention(), "q_norm.weight is g_q_norm, which the library's module has no parameter for"),

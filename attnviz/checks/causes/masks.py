@@ -254,7 +254,8 @@ def padding_on_the_rows_of_queries(context: MistakeContext) -> Iterator[Change]:
 
 
 def _is_square(context: MistakeContext) -> bool:
-    return context.trace["masked"].shape[-2] == context.trace["masked"].shape[-1]
+    shape = context.trace["masked"].shape if "masked" in context.trace else (0, 1)
+    return shape[-2] == shape[-1]
 
 
 @CAUSES.add(

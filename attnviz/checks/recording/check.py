@@ -18,7 +18,9 @@ from attnviz.checks.recording.heard import array_of
 from attnviz.checks.recording.modules import in_eval_mode
 from attnviz.checks.recording.recorded_call import COMPUTED
 from attnviz.checks.report.compare_arrays import Comparison, compare
+from attnviz.checks.report.words import title
 from attnviz.core.errors import OwnArraysError, guarded
+from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
 _ALIKE = 1e-3  # relative: threads may add in another order, dropout changes more
@@ -154,7 +156,11 @@ def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> tuple[P
         if trace is not None:
             passes[way] = trace
         if "no mask" not in passes:
-            raise OwnArraysError(f"attnviz doesn't compute what the library's module does. {comparison}")
+            what = title(comparison.first.stage) if comparison.first else "all numbers"
+            raise OwnArraysError(
+                f"attnviz doesn't compute {what} as {type(library.called).__name__} does. "
+                f"{' '.join(comparison.verdict[:2])} Record both and compare what was recorded."
+            )
         if "causal" in passes:
             break
     return passes, notes
@@ -169,7 +175,7 @@ def _by_tables(library: Layer, arrays: Arrays) -> Trace | None:
 def _as_recorded(library: Layer, arrays: Arrays) -> Trace | None:
     """A pass with the library's own attention, where attnviz computes all but that of its queries and keys."""
     by_stage = {stage_named(name): array for name, array in arrays.items()}
-    first = {name: array for name, array in arrays.items() if stage_named(name) not in COMPUTED[3:]}
+    first = {name: array for name, array in arrays.items() if stage_named(name) in {"x", "context", *"qkv", *ALL_AXES}}
     last: Arrays = {name: by_stage[name] for name in ("concat", "output") if name in by_stage}
     before = compare(None, first, orientation=library.orientation)
     if not {"attention", *"qkv"} <= by_stage.keys() or not last or not _agrees(before):
