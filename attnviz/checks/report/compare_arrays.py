@@ -137,6 +137,7 @@ class Comparison:
     alike: tuple[int, ...] = ()
     unused: tuple[str, ...] = ()
     _lines: Lines = field(default_factory=dict)
+    _of_nan: tuple[Mistake, ...] = ()  # why numbers that agree are NaN
 
     @guarded("word this comparison", ARRAYS_TO_SEND)
     def __str__(self) -> str:
@@ -220,7 +221,7 @@ class Comparison:
     @property
     def code(self) -> tuple[str, ...]:
         """A wrong and a right line for each cause: of the library that the arrays' names are of, or PyTorch's."""
-        lines = (code(each, self.true_hides, self._lines) for each in self.causes)
+        lines = (code(each, self.true_hides, self._lines) for each in self.causes or self._of_nan)
         return tuple(line for wrong, right in lines if wrong for line in (f"Wrong: {wrong}", f"Right: {right}"))
 
     @property
@@ -255,7 +256,7 @@ class Comparison:
                 agree = f"All {self.n_sentences} sentences agree: {titles} {to_rounding(self.precision)}{without}"
             if not self.not_finite:
                 return [f"{agree}."]
-            because = [f"{self._first_cause}."] if self.causes else []
+            because = [f"{capital(cause(each))}." for each in self._of_nan]
             return [f"Not every number is one: {'; '.join(self.not_finite)}. {agree}, elsewhere.", *because]
         return [*self._of_the_batch, *self._of_the_first_difference(self.first), *self._of_others]
 
@@ -425,7 +426,7 @@ def compare(
     return Comparison(
         stages=diagnosis.stages,
         first=first,
-        causes=diagnosis.mistakes,
+        causes=diagnosis.mistakes if first else (),
         alternatives=diagnosis.alternatives,
         explained=diagnosis.explains_all,
         read=tuple(read),
@@ -445,6 +446,7 @@ def compare(
         not_finite=tuple(_infinities(numbers)),
         unused=explanation.unused,
         _lines=lines_of(arrays, {layouts[w].family for w in PROJECTIONS if w in layouts} == {IN_OUT}),
+        _of_nan=() if first else diagnosis.mistakes,
         sentence=batch.sentence if batch else None,
         n_sentences=batch.n if batch else 1,
         differing=batch.differing if batch else (),
