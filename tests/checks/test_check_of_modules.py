@@ -20,6 +20,7 @@ from fakemodules import (
     RotatedAttention,
     SharedKeys,
     WithOutputOutside,
+    causal,
 )
 from implementations import softmax
 from plantedmodules import D_MODEL, MISTAKES, N_HEADS, RECORDED, RIGHT, like, planted
@@ -111,7 +112,8 @@ def test_dropout_in_eval_mode_is_named():
     found = check(Dropout(is_always=True), like=Attention(seed=20))
     assert found.is_random
     assert not found.agrees
-    assert "Yours gives other numbers each time that it is called, in eval mode too. Is there dropout" in str(found)
+    first = "Yours gives other numbers each time that it is called, in eval mode too. Is there dropout"
+    assert str(found).startswith(first)
     with pytest.raises(OwnArraysError, match=r"like gives other numbers each time .* Turn it off for the check"):
         check(Attention(), like=Dropout(is_always=True, seed=20))
 
@@ -185,6 +187,24 @@ def test_ports_agree(port):
     for module, numbers in zip((mine, like), before, strict=True):
         for name, array in parameters(module).items():
             np.testing.assert_array_equal(array, numbers[name])
+
+
+class CausalUnlessMasked(HasKernels):
+    """Attention that is causal where it gets no mask, such as by `is_causal=mask is None`."""
+
+    def shares(self, scores):
+        return causal(scores) if self.mask is None else softmax(scores + self.mask)
+
+
+def test_a_module_may_be_causal_without_a_mask_beside_one_that_is_causal():
+    like = HasKernels(seed=20)
+    found = check(CausalUnlessMasked(seed=10), like=like)
+    assert found.agrees, str(found)
+    assert set(found.calls) == {"causal"}
+    assert "Yours hides later keys without a mask, too" in str(found)
+    assert like.config._attn_implementation == "sdpa"  # as it was
+    like.is_causal = False
+    assert not check(CausalUnlessMasked(seed=10), like=like).agrees
 
 
 class Unknown(Attention):
