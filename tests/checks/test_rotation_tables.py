@@ -1,10 +1,12 @@
 """Queries and keys are rotated by the user's own tables, whatever made them; a rotation otherwise is named."""
 
+from contextlib import suppress
+
 import numpy as np
 import pytest
 from rotatedpasses import SHAPES, STEPS, RotatedPass
 
-from attnviz import compare
+from attnviz import OwnArraysError, compare
 
 N_DRAWN = 80
 MISTAKES = {
@@ -128,3 +130,12 @@ def test_other_pairs_than_those_of_the_table_are_named_or_asked(repeats):
         tables = [np.repeat(each, 2, axis=-1) if repeats else each for each in once]
     found = compare(None, arrays | dict(zip(("cos", "sin"), tables, strict=True)))
     assert [each.id for each in found.causes] == (["rotation of wrong pairs"] if repeats else []), str(found)
+
+
+@pytest.mark.parametrize("without", ["past_key", "past_value", "x", "q_proj.weight", "k_proj.weight", "v_proj.weight"])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_part_of_the_arrays_is_compared_or_refused_in_words(step, without):
+    arrays = drawn(5, step=step, n_new=1 if step else 7, kept=("q", "attention")).arrays()
+    arrays.pop(without, None)
+    with suppress(OwnArraysError):
+        assert str(compare(None, arrays))

@@ -140,6 +140,8 @@ class Explanation:
         if not is_kept and not is_unknown and not isinstance(operation, TableRotation):
             return {}
         nodes = candidate.rotation.nodes(nodes_of(candidate.trace)) if candidate.rotation else candidate.trace
+        if not {"q", "k", "v"} <= set(nodes.keys()):
+            return {}
         last = {each: next(n for n in (f"{each}_rotated", f"{each}_normed", each) if n in nodes) for each in "qk"}
         return {**last, "v": "v"}
 

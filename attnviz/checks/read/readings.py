@@ -422,7 +422,7 @@ def _rotations(
         return [], True
     n_kept = sizes["p"] if "past_key" in names else 0
     if "k_rotated" in values:  # given whole: of the rest, queries alone are rotated
-        n_kept = max(sizes["s"] - sizes.get("t", 1), 0)
+        n_kept = max(sizes.get("s", 1) - sizes.get("t", 1), 0)
     # rotated queries and keys show themselves which pairs were turned, as in GLM others than its tables tell
     may_turn_others = {"q_rotated", "k_rotated"} <= names
     rotations = [*tables.rotations(sizes["d"], sizes.get("t", 1), sizes["s"], n_kept, may_turn_others)]

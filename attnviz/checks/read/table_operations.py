@@ -110,6 +110,8 @@ class TableRotation(Rotation):
         table, n = self.table, len(self.table.numbers)
         if n_new == 1:
             again = np.abs(table.numbers[-1:]).astype(complex)
+        elif n == n_new and not table.is_even:
+            return self
         else:
             again = table.at(np.arange(n_new) - (n_kept if n == n_new else 0)).numbers
         return replace(self, table=replace(table, numbers=np.concatenate([table.numbers[: n - n_new], again])))
