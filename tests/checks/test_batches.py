@@ -198,3 +198,11 @@ def test_heads_by_sentence_go_with_an_x_that_is_sequence_first(n):
     given = {"x": x, **{f"w_{each}": w for each, w in W.items()}, "mask": CAUSAL, **right}
     assert compare(None, sequence_first(given)).first is None
     assert not compare(None, sequence_first(given)).questions or n == T
+
+
+@pytest.mark.parametrize("mask", ["causal (t, t)", "padding (B, t)", "both (B*h, t, t)"])
+def test_a_mistake_by_chance_along_one_axis_is_no_reason_against_the_other(mask):
+    """Of sequence first, the tokens that see themselves alone look like attention along the batch."""
+    given = sequence_first(arrays(mask, names=("output",)))
+    found = compare(None, {name: each for name, each in given.items() if "causal" not in mask or name != "mask"})
+    assert found.first is None, str(found)

@@ -57,8 +57,11 @@ def explain_batch(ways: Sequence[Batch], layer: int | None, stated: Conventions)
     results: list[BatchExplanation] = []
     for each in ways:
         with suppress(OwnArraysError):
-            results.append(_Sentences(each, layer, stated).explanation)
-            if not results[-1].differing or results[-1].shown.diagnosis.explains_all:
+            sentences = _Sentences(each, layer, stated)
+            if results and not sentences.may_agree:
+                continue
+            results.append(sentences.explanation)
+            if not results[-1].differing:
                 break
     if not results:
         return _Sentences(ways[0], layer, stated).explanation  # raises what is wrong with it
@@ -104,6 +107,11 @@ class _Sentences:
         self.scalars, arrays = numbers_in(of_layer(self.batch.of_each[at], self.layer or 1))
         self.tables, arrays = rotation_tables(arrays)
         return arrays
+
+    @property
+    def may_agree(self) -> bool:
+        """Whether the first sentence agrees without any mistake."""
+        return self._agreeing(0) is not None
 
     @cached_property
     def explanation(self) -> BatchExplanation:
