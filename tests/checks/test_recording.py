@@ -288,6 +288,15 @@ def test_recorded_modules_of_torch_and_transformers_agree(name):
     assert SAYS.get(name, "") in str(found)
 
 
+def test_a_mask_of_the_lowest_number_allows_no_larger_differences():
+    arrays = {each.removeprefix("gpt2/"): REAL[each] for each in REAL.files if each.startswith("gpt2/")}
+    masked = arrays["masked"]
+    assert masked.min() < -1e38
+    found = compare(None, arrays | {"masked": np.where(masked < -1e38, masked, masked + 0.1)})
+    assert found.first.stage == "masked"
+    assert found.first.rounding < 1e-5
+
+
 def test_a_scale_is_a_number_above_0():
     arrays = {"q": X[0], "k": X[0], "v": X[0]}
     shares = compare(None, {**arrays, "scale": 2.0}).trace["attention"].value
