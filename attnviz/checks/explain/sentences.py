@@ -7,7 +7,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from types import MappingProxyType
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.explanation import Explanation, agreeing, by_convention, explain, explained
 from attnviz.checks.explain.search import Search
+from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import arranged, fitted
 from attnviz.checks.read.masks import MaskReading
 from attnviz.checks.read.names import of_layer, stage_named
@@ -33,7 +33,7 @@ from attnviz.checks.read.readings import (
     with_patterned_mask,
 )
 from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
-from attnviz.checks.read.sentences import Arrays, Batch
+from attnviz.checks.read.sentences import Batch
 from attnviz.core.errors import OwnArraysError
 
 _MOST_TRIED = 8  # so many sentences are looked at for one that agrees as it is
@@ -156,7 +156,7 @@ class _Sentences:
                 return Mistake(MASK_OF_ANOTHER, "masked", slots, {})
         return None
 
-    def _agreeing(self, at: int, masks: Arrays = MappingProxyType({})) -> Explanation | None:
+    def _agreeing(self, at: int, masks: Arrays | None = None) -> Explanation | None:
         """A sentence that agrees without any mistake, in whichever reading, perhaps with other masks."""
         ways, unread = self._ways(at, masks)
         searches: list[Search] = []
@@ -178,8 +178,8 @@ class _Sentences:
         diagnosis = by_convention(*found)
         return None if diagnosis.first_difference else Explanation(found[0], unread, diagnosis, None, 1, self.tables)
 
-    def _ways(self, at: int, masks: Arrays = MappingProxyType({})) -> tuple[list[UserArrays], tuple[str, ...]]:
-        ways, unread = user_arrays({**self._arrays(at), **masks}, self.stated)
+    def _ways(self, at: int, masks: Arrays | None = None) -> tuple[list[UserArrays], tuple[str, ...]]:
+        ways, unread = user_arrays({**self._arrays(at), **(masks or {})}, self.stated)
         return [other for way in ways for other in other_meanings(way)], unread
 
     def _as(self, at: int, usual: Explanation) -> Candidates | None:

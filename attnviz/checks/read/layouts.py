@@ -25,6 +25,7 @@ from attnviz.core.trace import Trace
 # --- Stages, derived from the order of stages in a layer
 
 PROJECTIONS = ("w_q", "w_k", "w_v")
+PARAMETERS = {*ALL_AXES, "w_qkv", "b_qkv"}
 GAINS = tuple(name for name in ALL_AXES if name.startswith("g_"))
 _INPUTS: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("x", "embeddings", "positions"), ("token", "d_model")),

@@ -207,13 +207,26 @@ def is_by_heads(name: str) -> bool:
     return bool(re.search(r"query_key_value|wqkv", name, re.IGNORECASE))
 
 
-_ROTATION_TABLE = compiled(r"(?:rot(?:ary)?_?)?(?:cos|sin|inv_freq|freqs?_cis|freqs|sinusoid)(?:_cached|_?[qk])?")
+_PREFIX = r"(?:rot(?:ary)?_?|rope_?)?(?:pos(?:ition)?_?)?(?:emb(?:eddings?)?[._]?)?"
+_ROTATION_KINDS = {
+    "cos": compiled(rf"{_PREFIX}cos(?:ines?)?(?:_cached|_cache|_table|_emb)?"),
+    "sin": compiled(rf"{_PREFIX}sin(?:es?)?(?:_cached|_cache|_table|_emb)?"),
+    "cis": compiled(rf"{_PREFIX}(?:freqs?_?cis|freqs?_complex|pos_cis)"),
+    "angles": compiled(r"(?:rot(?:ary)?_?|rope_?)?(?:inv_freqs?|freqs?|pos_emb|rotary_pos_emb)"),
+    "positions": compiled(r"position_?ids?|pos_ids?|input_pos|cache_position"),
+    "other": compiled(r"(?:rot(?:ary)?_?)?(?:cos|sin|inv_freq|freqs?_cis|freqs|sinusoid)(?:_cached|_?[qk])?"),
+}
 _NUMBERS = {"scale": compiled("scal(?:e|ing)"), "softcap": compiled(r"(?:attn_)?(?:logits?_)?soft_?cap(?:ping)?")}
+
+
+def rotation_kind(name: str) -> str:
+    """What a name is of a rotation: cos, sin, cis (complex), angles, positions, or an other table; "" if it is none."""
+    return next((kind for kind, pattern in _ROTATION_KINDS.items() if pattern.fullmatch(name)), "")
 
 
 def is_rotation_table(name: str) -> bool:
     """Whether an array of this name rotates queries and keys, like `cos`, `sin` and `rotary_emb.inv_freq`."""
-    return bool(_ROTATION_TABLE.fullmatch(name))
+    return rotation_kind(name) not in ("", "positions")
 
 
 def named_number(name: str) -> str:
@@ -258,7 +271,7 @@ def check_names(names: object, present: Iterable[str]) -> None:
         if name not in present:
             has = ", ".join(each[:40] for each in present[:8])
             raise OwnArraysError(f"names says what {name[:60]!r} is, and nothing is called so; there are {has}.")
-        if not (named(meaning) or named_number(meaning) or is_rotation_table(meaning) or meaning in _OTHER_NAMES):
+        if not (named(meaning) or named_number(meaning) or rotation_kind(meaning) or meaning in _WORD_NAMES):
             raise OwnArraysError(
                 "names says which stage each is, such as w_q, b_q, w_o, x, mask or attention; "
                 f"got {meaning[:60]!r} for {name[:60]!r}."
@@ -319,7 +332,6 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
 _QUERY_WORDS = ("tokens", "words", "words_query", "words_token")
 KEY_WORDS = ("context_tokens", "context_words", "words_key", "words_context_token")
 _WORD_NAMES = (*_QUERY_WORDS, *KEY_WORDS)
-_OTHER_NAMES = (*_WORD_NAMES, "position_ids")  # that are no stages
 Texts = Mapping[str, tuple[str, ...]]
 
 

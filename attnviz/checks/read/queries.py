@@ -7,18 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.files import as_array
-from attnviz.checks.read.layouts import stages
+from attnviz.checks.read.files import Arrays, as_array
+from attnviz.checks.read.layouts import PARAMETERS, stages
 from attnviz.checks.read.masks import HIDES
-from attnviz.checks.read.names import KEY_WORDS, Texts, is_rotation_table, stage_named
+from attnviz.checks.read.names import KEY_WORDS, Texts, rotation_kind, stage_named
 from attnviz.checks.read.rotation_tables import OF_QUERIES
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.parameters import ALL_AXES
 
-Arrays = dict[str, np.ndarray]
-_PARAMETERS = {*ALL_AXES, "w_qkv", "b_qkv"}
 _OF_KEYS = ("k", "v", "context")
-_POSITIONS = "position_ids"
 
 
 def of_queries(given: Mapping[str, Any], query: slice) -> list[tuple[Arrays, Sequence[int]]]:
@@ -75,10 +71,7 @@ def _sees_later(arrays: Arrays, stage_of: Mapping[str, str], rows: range, n_keys
             return bool(_at(array, array.ndim - 2, rows)[..., rows.stop :].any())
     for name, array in arrays.items():
         if stage_of[name] == "mask" and array.ndim > 1 and array.shape[-1] == n_keys and array.shape[-2] > rows.stop:
-            later, own = (
-                array[..., rows.start : rows.stop, rows.stop :],
-                array[..., rows.start : rows.stop, : rows.stop],
-            )
+            own, later = np.split(array[..., rows.start : rows.stop, :], [rows.stop], axis=-1)
             if array.dtype.kind == "f" and (array < 0).any():
                 return not bool((later <= HIDES).all())
             return not bool((later == later.flat[0]).all() and (own != later.flat[0]).any())
@@ -98,11 +91,11 @@ def _cut(
     cut: Arrays = {}
     for name, array in arrays.items():
         stage = stage_of[name]
-        if is_rotation_table(name) or name.endswith(_POSITIONS):
-            axis = array.ndim - (1 if name.endswith(_POSITIONS) else 2)
+        if kind := rotation_kind(name):
+            axis = array.ndim - (1 if kind == "positions" else 2)
             fits = axis >= 0 and array.shape[axis] == n_keys
             cut[name] = _at(array, axis, keys) if fits else array
-        elif stage not in stages() or stage in _PARAMETERS:
+        elif stage not in stages() or stage in PARAMETERS:
             cut[name] = array
         elif stage == "mask" or stages()[stage][-1] == "key":
             array = _at(array, array.ndim - 1, keys) if array.shape[-1:] == (n_keys,) else array
@@ -117,7 +110,7 @@ def _cut(
         axes = [axis for axis in (arrays[x].ndim - 2, arrays[x].ndim - 3) if arrays[x].shape[axis] == n_keys]
         cut["context"] = _at(arrays[x], axes[0], keys)
     if is_own:
-        theirs = next((name for name in arrays if name.endswith(_POSITIONS)), None)
+        theirs = next((name for name in arrays if rotation_kind(name) == "positions"), None)
         cut[OF_QUERIES] = np.array(keys) if theirs is None else cut.pop(theirs)
     return cut
 

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from attnviz.checks.read.files import as_array, numeric
-from attnviz.checks.read.names import compiled
+from attnviz.checks.read.names import rotation_kind
 from attnviz.checks.read.rounding import FLOAT32, half_step, written_in
-from attnviz.checks.read.table_operations import SAME, Positions, Table, TableRotation, table_of
+from attnviz.checks.read.table_operations import OTHER_PAIRS, SAME, Positions, Table, TableRotation, table_of
 from attnviz.core.operations.rotation import Pairs
 
-_PREFIX = r"(?:rot(?:ary)?_?|rope_?)?(?:pos(?:ition)?_?)?(?:emb(?:eddings?)?[._]?)?"
-_KINDS = {
-    "cos": compiled(rf"{_PREFIX}cos(?:ines?)?(?:_cached|_cache|_table|_emb)?"),
-    "sin": compiled(rf"{_PREFIX}sin(?:es?)?(?:_cached|_cache|_table|_emb)?"),
-    "cis": compiled(rf"{_PREFIX}(?:freqs?_?cis|freqs?_complex|pos_cis)"),
-    "angles": compiled(r"(?:rot(?:ary)?_?|rope_?)?(?:inv_freqs?|freqs?|pos_emb|rotary_pos_emb)"),
-    "positions": compiled(r"position_?ids?|pos_ids?|input_pos|cache_position"),
-}
 OF_QUERIES = "queries.position_ids"
 """The name of the keys' positions where some queries are compared alone, whose own keys are the last."""
-_OTHER: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
-
-
-class Names(NamedTuple):
-    """The names of the arrays that rotate queries and keys, by what they are."""
-
-    cos: str = ""
-    sin: str = ""
-    cis: str = ""
-    angles: str = ""
-    positions: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +45,7 @@ class UserTables:
             if n_rotated > d_k:
                 continue
             first = self.usual_pairs(table)
-            for pairs in (first,) if table.repeats and not may_turn_others else (first, _OTHER[first]):
+            for pairs in (first,) if table.repeats and not may_turn_others else (first, OTHER_PAIRS[first]):
                 for offset in dict.fromkeys((0, d_k - n_rotated)):
                     yield TableRotation(pairs=pairs, dims=n_rotated, table=table, offset=offset)
 
@@ -124,44 +105,42 @@ def _may_be_at(table: Table, positions: np.ndarray) -> bool:
 
 def rotation_tables(arrays: Mapping[str, np.ndarray]) -> tuple[UserTables, dict[str, np.ndarray]]:
     """The tables and positions among the arrays, and the arrays; names that can't be read as tables stay with them."""
-    by_kind: dict[str, str] = {}
+    names: defaultdict[str, str] = defaultdict(str)  # by what they are
     for name in arrays:
-        for kind, pattern in _KINDS.items():
-            if pattern.fullmatch(name):
-                by_kind.setdefault(kind, name)
-    names = Names(**by_kind)
+        names.setdefault(rotation_kind(name), name)
     made = _read(arrays, names)
-    if names.positions and (positions := _positions(as_array(names.positions, arrays[names.positions]))):
-        made = replace(made, position_name=names.positions, positions=positions)
+    name = names["positions"]
+    if name and (positions := _positions(as_array(name, arrays[name]))):
+        made = replace(made, position_name=name, positions=positions)
     return made, {name: each for name, each in arrays.items() if name not in (*made.names, made.position_name)}
 
 
-def _read(arrays: Mapping[str, np.ndarray], names: Names) -> UserTables:
-    if names.cos and names.sin:
-        cos, sin = (numeric(each, as_array(each, arrays[each])) for each in (names.cos, names.sin))
+def _read(arrays: Mapping[str, np.ndarray], names: Mapping[str, str]) -> UserTables:
+    if names["cos"] and names["sin"]:
+        cos, sin = (numeric(each, as_array(each, arrays[each])) for each in (names["cos"], names["sin"]))
         numbers = [_rows(each.astype(np.float64)) for each in (cos, sin)]
         if numbers[0] is None or numbers[1] is None or numbers[0].shape != numbers[1].shape:
             return UserTables()
         error = np.maximum(_error(numbers[0], cos.dtype), _error(numbers[1], sin.dtype))
-        also = (names.angles,) if names.angles and np.ndim(arrays[names.angles]) == 1 else ()
-        return UserTables((names.cos, names.sin, *also), _tables(numbers[0] + 1j * numbers[1], error))
-    if names.cis:
-        array = as_array(names.cis, arrays[names.cis])
+        also = (names["angles"],) if names["angles"] and np.ndim(arrays[names["angles"]]) == 1 else ()
+        return UserTables((names["cos"], names["sin"], *also), _tables(numbers[0] + 1j * numbers[1], error))
+    if name := names["cis"]:
+        array = as_array(name, arrays[name])
         if array.dtype.kind == "f" and array.shape[-1:] == (2,) and array.ndim > 2:
             array = array[..., 0] + 1j * array[..., 1]
         rows = _rows(array) if array.dtype.kind == "c" and array.size else None
         if rows is not None:
             epsilon = FLOAT32.epsilon if array.dtype == np.complex64 else np.finfo(float).eps
             rows = rows.astype(np.complex128)
-            return UserTables((names.cis,), (Table(rows, np.full(rows.shape, epsilon)),))
-    if names.angles:
-        array = numeric(names.angles, as_array(names.angles, arrays[names.angles])).astype(np.float64)
+            return UserTables((name,), (Table(rows, np.full(rows.shape, epsilon)),))
+    if name := names["angles"]:
+        array = numeric(name, as_array(name, arrays[name])).astype(np.float64)
         rows = _rows(array) if array.ndim > 1 else None
         if rows is not None:
             error = 3 * (1 + np.abs(rows)) * FLOAT32.epsilon
-            return UserTables((names.angles,), _tables(np.exp(1j * rows), error))
+            return UserTables((name,), _tables(np.exp(1j * rows), error))
         if array.ndim == 1 and np.isfinite(array).all() and (np.diff(array) <= 0).all() and (array > 0).all():
-            return UserTables((names.angles,), speeds=array)
+            return UserTables((name,), speeds=array)
     return UserTables()
 
 

@@ -9,15 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.files import as_array
-from attnviz.checks.read.layouts import stages
-from attnviz.checks.read.names import is_rotation_table, stage_named
-from attnviz.core.parameters import ALL_AXES
+from attnviz.checks.read.files import Arrays, as_array
+from attnviz.checks.read.layouts import PARAMETERS, stages
+from attnviz.checks.read.names import rotation_kind, stage_named
 
-Arrays = Mapping[str, np.ndarray]
-_PARAMETERS = {*ALL_AXES, "w_qkv", "b_qkv"}
 _PADDING = re.compile(r"(?:.*[./])?(?:.*pad.*|attention_mask)", re.IGNORECASE | re.DOTALL)
-_POSITIONS = re.compile(r"(?:.*[./])?position_?ids", re.IGNORECASE | re.DOTALL)
 # Names of libraries whose layers always have sentences on the first axis: Hugging Face, TransformerLens, Keras, timm
 _BATCH_FIRST = re.compile(
     r"(?:.*[./])?(?:hidden_states|hook_\w+|(?:query|key|value)[./]kernel(?::0)?|c_attn[./]weight|o_proj[./]weight|"
@@ -90,7 +86,7 @@ def batches_of(given: Mapping[str, Any], n_words: int = 0) -> list[Batch]:
 
 def _has_sentences(stage: str, shape: tuple[int, ...]) -> bool:
     """Whether an array has one axis more than a stage of one sentence, in any layout."""
-    if stage not in stages() or stage in _PARAMETERS or stage in ("mask", "concat"):
+    if stage not in stages() or stage in PARAMETERS or stage in ("mask", "concat"):
         return False
     n = len(stages()[stage])
     return len(shape) == n + 1 and shape[0] > 1 and max(shape[n - 1 : n] if n == 2 else shape[-2:]) > 1
@@ -112,10 +108,11 @@ def _by_sentence(name: str, stage: str, array: np.ndarray, way: _Way) -> Sequenc
     shared = [array] * way.n
     if stage == "mask":
         return _mask_by_sentence(name, array, way)
-    if stage in _PARAMETERS:
+    if stage in PARAMETERS:
         return shared
     if stage not in stages():
-        n = 1 if _POSITIONS.fullmatch(name) else 2 if is_rotation_table(name) else 3
+        kind = rotation_kind(name)
+        n = 1 if kind == "positions" else 2 if kind else 3
         return list(array) if array.ndim > n and len(array) == way.n else shared
     n = len(stages()[stage])
     if array.ndim > n and len(array) == 1:

@@ -13,6 +13,7 @@ from attnviz.core.operations.rotation import Pairs, Rotation
 from attnviz.core.operations.rule import AxesAndShape, Input
 
 Positions = tuple[int, ...]
+OTHER_PAIRS: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
 SAME = 1e-5  # how far numbers of a table in float32 may be apart, relative to the largest
 _ANGLE_ERROR = 3 * float(np.finfo(np.float32).eps)  # angles are in float32 wherever a pass is
 

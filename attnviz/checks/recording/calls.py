@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Orientation
 from attnviz.checks.recording.modules import LOOKED_FOR, AttentionModule, attention_modules, parameter_names
 from attnviz.checks.recording.recorded import record
@@ -25,7 +26,6 @@ _CANNOT_MAKE = (
     "{} takes {}, which attnviz can't make for it. Give a module that makes it, or record both of yours and compare "
     "them."
 )
-Arrays = dict[str, np.ndarray]
 Call = tuple[str, Arrays]  # "no mask" or "causal", and the arrays of the first sentence
 
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.explain.explanation import explain
+from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import recomputed, score_stages, stages_after_scores
 from attnviz.checks.read.names import is_rotation_table, stage_named
 from attnviz.checks.read.readings import Conventions
-from attnviz.checks.recording.calls import Arrays, Call, Layer, calls, drawn, tables_of, without_fused_kernels
+from attnviz.checks.recording.calls import Call, Layer, calls, drawn, tables_of, without_fused_kernels
 from attnviz.checks.recording.copied import OF_OUTPUT, Parameters, with_vectors_drawn
 from attnviz.checks.recording.heard import array_of
 from attnviz.checks.recording.modules import in_eval_mode

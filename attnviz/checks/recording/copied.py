@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import OUT_IN, FusedLayout
 from attnviz.checks.read.names import is_by_heads
-from attnviz.checks.recording.calls import Arrays, Layer
+from attnviz.checks.recording.calls import Layer
 from attnviz.checks.recording.heard import array_of
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace

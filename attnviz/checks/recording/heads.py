@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.names import stage_named
-from attnviz.checks.recording.recorded import Arrays, Recorded, check_words
+from attnviz.checks.recording.recorded import Recorded, check_words
 from attnviz.checks.report.compare_arrays import compare
 
 SEPARATORS = ("[SEP]", "</s>", "<|endoftext|>", "<eos>", "<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")

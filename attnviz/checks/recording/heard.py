@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from attnviz.checks.read.files import Arrays
 from attnviz.core.arrays import as_numpy
 
-Arrays = dict[str, np.ndarray]
 _PRODUCTS = {"bmm": ("self", "mat2"), "mm": ("self", "mat2"), "baddbmm": ("batch1", "batch2")}
 _PRODUCTS["baddbmm_"] = _PRODUCTS["baddbmm"]
 _SOFTMAXES = ("_softmax", "_safe_softmax")

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.masks import HIDES
 from attnviz.checks.read.names import stage_named
-from attnviz.checks.recording.heard import Arrays
 
 _ROUNDING = 1e-5  # relative to the largest number
 _NEAR = 1e-3  # of a factor

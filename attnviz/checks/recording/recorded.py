@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.files import as_array
+from attnviz.checks.read.files import Arrays, as_array
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
 from attnviz.checks.recording.heard import array_of, can_listen, listening
@@ -22,7 +22,6 @@ from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
-Arrays = dict[str, np.ndarray]
 _MAX_REASON = 300  # characters of a library's error message
 
 
