@@ -75,9 +75,14 @@ def _own_bias(context: MistakeContext, factor: float) -> Bias | None:
 # --- ALiBi's slopes
 
 
+def _power_below(n: int) -> int:
+    """The largest power of 2 that isn't above a number of heads."""
+    return 1 << (n.bit_length() - 1)
+
+
 def _right_slopes(n: int) -> str:
     """The slopes of n heads in code."""
-    power = 1 << (n.bit_length() - 1)
+    power = _power_below(n)
     if power == n:
         return "2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)"
     half, whole = _code_of(power), _code_of(2 * power)
@@ -91,7 +96,7 @@ def _code_of(n: int) -> str:
 @CAUSES.add("ALiBi's slopes were {which}, where {n} heads are no power of 2", "slopes = {code}", "slopes = {right}")
 def alibi_slopes_of_wrong_heads(context: MistakeContext) -> Iterator[Change]:
     n = context.sizes["h"]
-    power = 1 << (n.bit_length() - 1)
+    power = _power_below(n)
     if power == n or not _may_be_alibi(context):
         return
     rest, lower, double = n - power, slopes(power), slopes(2 * power)
@@ -125,7 +130,7 @@ def _geometric(n: int, first: float = 1) -> list[float]:
 )
 def alibi_exponent_off_by_one(context: MistakeContext) -> Iterator[Change]:
     n = context.sizes["h"]
-    power = 1 << (n.bit_length() - 1)
+    power = _power_below(n)
     if not _may_be_alibi(context):
         return
     for first, which, span in ((0, "early", "n_heads"), (2, "late", "2, n_heads + 2")):
@@ -177,7 +182,7 @@ def bias_multiplied_by_the_root(context: MistakeContext) -> Iterator[Change]:
 
 @CAUSES.add("the bias of positions was not added", "scores = q @ k.transpose(-2, -1) / d_k ** 0.5", _ADDED)
 def bias_left_out(context: MistakeContext) -> Iterator[Change]:
-    if _has_biases(context) and not any(each.name for each in context.wrong_masks):
+    if _has_biases(context) and not context.has_several_masks:
         yield _with_bias(context, lambda dtype: np.zeros((), dtype))
 
 
@@ -196,7 +201,6 @@ def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
         return
     mask = context.trace["mask"].value
     seen, apart = seen_in(mask), _distances(context)
-    is_one_of_several = any(each.name for each in context.wrong_masks)  # whose own cause says that it wasn't applied
     is_hidden = bool((~seen & (apart < 0)).any())
     if _may_be_alibi(context):
         steep = np.array(slopes(context.sizes["h"]))[:, None, None]
@@ -204,15 +208,14 @@ def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
         def falling(distance: np.ndarray, dtype: np.dtype) -> np.ndarray:
             return np.where(seen | (apart < 0), -steep * distance, -np.inf).astype(dtype)
 
-        for distance in (apart, np.abs(apart)) if is_hidden and not is_one_of_several else (apart,):
+        for distance in (apart, np.abs(apart)) if is_hidden and not context.has_several_masks else (apart,):
             yield _with_bias(context, partial(falling, distance), everywhere=True)
-    elif is_one_of_several:
+    elif context.has_several_masks or not is_hidden or not _has_biases(context):
         return
-    elif is_hidden and _has_biases(context) and (hidden := _hidden_scores(context, seen)) is not None:
+    elif (hidden := _hidden_scores(context, seen)) is not None:
 
         def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            made = masked.made(values, precision)
-            return Rounded(np.where(seen, made.value, hidden), np.where(seen, made.error, precision.unit * abs(hidden)))
+            return masked.made(values, precision).where(seen, Rounded(hidden, precision.unit * abs(hidden)))
 
         masked = context.nodes["masked"]
         yield change({"masked": Node(masked.inputs, make)})

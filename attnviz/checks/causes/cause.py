@@ -1,5 +1,7 @@
 """Cause: a mistake as changed nodes of a pass and its wording; and the pass in which mistakes are looked for."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.comparison import Agreement
+from attnviz.checks.explain.comparison import Agreement, PassComparison
 from attnviz.checks.explain.fitted_scale import Fit
 from attnviz.checks.explain.nodes import Node, Nodes
 from attnviz.checks.read.layouts import Sizes
@@ -58,6 +60,12 @@ class MistakeContext:
     first_difference: Agreement | None = None
     values: Mapping[str, Rounded] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, compared: PassComparison, stages: Iterable[str]) -> MistakeContext:
+        """The pass that was compared with arrays of these stages."""
+        own, first = compared.candidate, compared.first_difference
+        return cls(own.trace, compared.nodes, own.wrong_masks, {*stages}, own.sizes, first, compared.values)
+
     def makes(self, stage: str) -> bool:
         return stage in self.nodes and bool(self.nodes[stage].inputs)
 
@@ -94,6 +102,11 @@ class MistakeContext:
     @cached_property
     def has_mask(self) -> bool:
         return self.makes("masked") and len(self.nodes["masked"].inputs) == 2
+
+    @cached_property
+    def has_several_masks(self) -> bool:
+        """Whether there are several masks, each of which has its own cause if it wasn't applied."""
+        return any(each.name for each in self.wrong_masks)
 
     @cached_property
     def seen(self) -> np.ndarray | None:

@@ -162,7 +162,7 @@ def softcap_after_the_mask(context: MistakeContext) -> Iterator[Change]:
 def _capped_after_the_mask(masked: Node, visible: np.ndarray, limit: float) -> Change:
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
         capped = masked.made(values, precision)
-        return Rounded(np.where(visible, capped.value, -limit), np.where(visible, capped.error, 0.0))
+        return capped.where(visible, Rounded(np.array(-limit)))
 
     return change({"masked": Node(masked.inputs, make)}, limit=f"{limit:g}")
 
@@ -216,8 +216,7 @@ def window_too_wide(context: MistakeContext) -> Iterator[Change]:
 
 @CAUSES.add("the sliding window was left out: every key up to the query was visible", "mask = causal", "{right}")
 def window_left_out(context: MistakeContext) -> Iterator[Change]:
-    is_one_of_several = any(each.name for each in context.wrong_masks)  # whose own cause says that it wasn't applied
-    if is_one_of_several or not context.makes("masked"):
+    if context.has_several_masks or not context.makes("masked"):
         return iter(())
     longest = context.trace["masked"].shape[-1]
     return _with_window(context, lambda size: longest, both=False)
@@ -304,11 +303,11 @@ def _hidden_scores(context: MistakeContext, numbers: Sequence[float], is_added: 
 
     def make(number: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
         scaled, _ = values
-        hidden = scaled.value + number if is_added else np.array(number, scaled.value.dtype)
-        if precision.is_rough:
-            return Rounded(np.where(visible, scaled.value, hidden))
-        error = scaled.error + precision.unit * np.abs(hidden) if is_added else np.zeros(())
-        return Rounded(np.where(visible, scaled.value, hidden), np.where(visible, scaled.error, error))
+        if not is_added:
+            return scaled.where(visible, Rounded(np.array(number, scaled.value.dtype)))
+        hidden = scaled.value + number
+        error = None if precision.is_rough else scaled.error + precision.unit * np.abs(hidden)
+        return scaled.where(visible, Rounded(hidden, error))
 
     for number in numbers:
         yield change({"masked": Node(context.nodes["masked"].inputs, partial(make, number))}, number=f"−{-number:g}")

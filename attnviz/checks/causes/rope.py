@@ -20,9 +20,9 @@ from attnviz.checks.causes.cause import (
 from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.masks import seen_in
 from attnviz.checks.read.rounding import Precision, Rounded, applied
-from attnviz.checks.read.table_operations import TableRotation
+from attnviz.checks.read.table_operations import OTHER_PAIRS, TableRotation
 from attnviz.core.operations.norms import RMSNorm
-from attnviz.core.operations.rotation import BASES, Pairs, Rotation
+from attnviz.core.operations.rotation import BASES, Rotation
 
 CAUSES = Causes()
 _FACTOR = 1e-3  # how far from 1 a table's factor is certainly one
@@ -54,8 +54,7 @@ def _with_rotation(context: MistakeContext, changed: Callable[[Rotation], Rotati
     "halves on purpose.",
 )
 def rotation_of_wrong_pairs(context: MistakeContext) -> Iterator[Change]:
-    other: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
-    return _with_rotation(context, lambda each: replace(each, pairs=other[each.pairs]))
+    return _with_rotation(context, lambda each: replace(each, pairs=OTHER_PAIRS[each.pairs]))
 
 
 @CAUSES.add(
@@ -65,10 +64,10 @@ def rotation_of_wrong_pairs(context: MistakeContext) -> Iterator[Change]:
 )
 def rotation_restarts_in_a_decode_step(context: MistakeContext) -> Iterator[Change]:
     n_new, n_keys = context.sizes.get("t", 0), context.sizes.get("s", 0)
-    rotations = {stage: each for stage, each in _rotations(context).items() if isinstance(each, TableRotation)}
+    tables = _by_tables(context)
     if 0 < n_new < n_keys:
         yield from alone_and_together(
-            [*rotations], lambda stage: context.computed(stage, rotations[stage].restarted(n_keys - n_new, n_new))
+            [*tables], lambda stage: context.computed(stage, tables[stage].restarted(n_keys - n_new, n_new))
         )
 
 
@@ -202,7 +201,7 @@ def rotation_with_wrong_base(context: MistakeContext) -> Iterator[Change]:
 def rotation_of_all_dimensions(context: MistakeContext) -> Iterator[Change]:
     for stage in [*_rotations(context)][:1]:
         d_k = context.trace[stage].shape[-1]
-        if d_k % 2 == 0 and not isinstance(_rotations(context)[stage], TableRotation):
+        if d_k % 2 == 0 and not _by_tables(context):
             yield from _with_rotation(context, partial(replace, dims=d_k))
 
 
@@ -247,8 +246,7 @@ def rotation_before_the_heads(context: MistakeContext) -> Iterator[Change]:
 
         return Node(context.nodes[stage].inputs, make)
 
-    by_base = not any(isinstance(each, TableRotation) for each in rotations.values())
-    if rotations and by_base and context.sizes["h"] > 1:
+    if rotations and not _by_tables(context) and context.sizes["h"] > 1:
         yield change({each: rotated(each) for each in rotations})
 
 
@@ -306,11 +304,10 @@ def rotation_along_the_heads(context: MistakeContext) -> Iterator[Change]:
     "angles = angles.repeat_interleave(2, dim=-1)",
 )
 def rotation_table_for_other_pairs(context: MistakeContext) -> Iterator[Change]:
-    rotations = {stage: each for stage, each in _rotations(context).items() if isinstance(each, TableRotation)}
-    mixed = {stage: context.computed(stage, replace(each, is_mixed=True)) for stage, each in rotations.items()}
-    if mixed:
-        pairs = next(iter(rotations.values())).pairs
-        yield change(mixed, pairs=pairs, others="halves" if pairs == "neighbours" else "neighbours")
+    tables = _by_tables(context)
+    for pairs in [each.pairs for each in tables.values()][:1]:
+        mixed = {stage: context.computed(stage, replace(each, is_mixed=True)) for stage, each in tables.items()}
+        yield change(mixed, pairs=pairs, others=OTHER_PAIRS[pairs])
 
 
 @CAUSES.add(

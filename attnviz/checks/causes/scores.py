@@ -49,22 +49,16 @@ def softmax_along_the_wrong_axis(context: MistakeContext) -> Iterator[Change]:
             yield change({"attention": Node(("masked",), partial(make, axis, filling))}, axis=name, dim=dim)
 
 
+_BATCH_AXIS = "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first), so that"
+_BATCH_LINES = "nn.MultiheadAttention(d_model, n_heads)", "nn.MultiheadAttention(d_model, n_heads, batch_first=True)"
+
 # found in a batch, by splitting it along the other axis
 CAUSES[ALONG_THE_BATCH] = Cause(
-    lambda _: (),
-    "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first), so that tokens of different "
-    "sentences attended to each other",
-    "nn.MultiheadAttention(d_model, n_heads)",
-    "nn.MultiheadAttention(d_model, n_heads, batch_first=True)",
+    lambda _: (), f"{_BATCH_AXIS} tokens of different sentences attended to each other", *_BATCH_LINES
 )
 
 
-@CAUSES.add(
-    "attention ran along the batch axis (in nn.MultiheadAttention: a wrong batch_first), so that each token attended "
-    "only to itself",
-    "nn.MultiheadAttention(d_model, n_heads)",
-    "nn.MultiheadAttention(d_model, n_heads, batch_first=True)",
-)
+@CAUSES.add(f"{_BATCH_AXIS} each token attended only to itself", *_BATCH_LINES)
 def attention_along_the_batch(context: MistakeContext) -> Iterator[Change]:
     *_, n, n_keys = shape = context.trace["attention"].shape
     if n == n_keys > 1 and context.makes("attention") and "context" not in context.trace:

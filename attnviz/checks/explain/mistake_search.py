@@ -76,9 +76,7 @@ def _next_mistakes(
     parts = [(part, candidate.trace, candidate.rotation, differs, near.tolerance) for part in range(n_parts)]
     if is_first and failed.issuperset(parts):
         return []
-    context = MistakeContext(
-        candidate.trace, before.nodes, candidate.wrong_masks, {*arrays}, candidate.sizes, first, before.values
-    )
+    context = MistakeContext.of(before, arrays)
     known = {each.stage for each in before.stages[:n_agreeing] if not (each.layout and each.layout.is_averaged)}
     for part, passes in zip(parts, _passes_to_try(context, set(targets(first.stage)), known), strict=False):
         if is_first and part in failed:

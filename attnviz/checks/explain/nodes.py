@@ -154,7 +154,7 @@ def filled(attention: Node, filling: str, unmasked: str) -> Node:
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
         *inputs, scores = values
         weights = attention.made(inputs, precision)
-        rows = np.isneginf(inputs[0].value).all(axis=-1, keepdims=True)
+        rows = np.asarray(np.isneginf(inputs[0].value).all(axis=-1, keepdims=True))
         if filling == FULLY_MASKED[3]:
             other = applied(Softmax(), [scores], precision)
             other = Rounded(other.value, other.error + _BESIDE_A_BILLION * other.value)
@@ -163,6 +163,6 @@ def filled(attention: Node, filling: str, unmasked: str) -> Node:
         else:
             number = 1 / weights.value.shape[-1] if filling == FULLY_MASKED[1] else np.nan
             other = Rounded(np.full(weights.value.shape, number), weights.error)
-        return Rounded(np.where(rows, other.value, weights.value), np.where(rows, other.error, weights.error))
+        return other.where(rows, weights)
 
     return Node((*attention.inputs, unmasked), make, is_filled=attention.is_by_rows)

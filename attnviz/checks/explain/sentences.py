@@ -270,10 +270,7 @@ def _are_mistakes_of(diagnosis: Diagnosis, candidate: Candidate, arrays: UserArr
     compared = comparer.compare(candidate)
     for mistake in diagnosis.mistakes:
         first = compared.first_difference
-        context = MistakeContext(
-            candidate.trace, compared.nodes, candidate.wrong_masks, {*arrays}, candidate.sizes, first, compared.values
-        )
-        changes = CAUSES[mistake.id].changes(context) if first else ()
+        changes = CAUSES[mistake.id].changes(MistakeContext.of(compared, arrays)) if first else ()
         nodes = next((nodes for nodes, slots in changes if slots == mistake.slots), None)
         if nodes is None:
             return False

@@ -352,6 +352,13 @@ class Rounded:
             return self
         return Rounded(self.value[at], None if self.is_unrounded else self.error[at])
 
+    def where(self, condition: np.ndarray, other: Rounded) -> Rounded:
+        """These numbers where a condition holds, elsewhere the other ones."""
+        value = np.where(condition, self.value, other.value)
+        if self.is_unrounded and other.is_unrounded:
+            return Rounded(value)
+        return Rounded(value, np.where(condition, self.error, other.error))
+
     def map(self, change: Callable[[np.ndarray], np.ndarray]) -> Rounded:
         """Permute or scale the numbers and their errors alike."""
         value = change(self.value)
