@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -11,7 +11,20 @@ import numpy as np
 from attnviz.checks.explain.rotations import RopeVariant
 from attnviz.checks.read.layouts import Layout, Sizes, arranged, fitted, layouts_of, recomputed
 from attnviz.checks.read.masks import WrongMask, seen_in, wrong_masks
-from attnviz.checks.read.readings import Reading, UserArray, UserArrays, largest_stage, sizes_of, with_inferred_mask
+from attnviz.checks.read.readings import (
+    Conventions,
+    Reading,
+    UserArray,
+    UserArrays,
+    largest_stage,
+    numbers_in,
+    other_meanings,
+    readings,
+    sizes_of,
+    user_arrays,
+    with_inferred_mask,
+)
+from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
 from attnviz.checks.read.rounding import Format, Tolerance, spend, written_in
 from attnviz.core.assembly import NO_MASK
 from attnviz.core.errors import ArrayError, OwnArraysError
@@ -166,3 +179,31 @@ class Candidates:
         """Drop the passes until they are used again."""
         for each in (*self.likely, *vars(self).get("with_inferred_mask", ())):
             each.forget()
+
+
+@dataclass(frozen=True, eq=False)
+class LayerArrays:
+    """A layer's arrays as stages, in each way to read them, and the numbers and tables among them."""
+
+    ways: list[UserArrays]
+    unread: tuple[str, ...]  # the names of arrays that match no stage
+    numbers: Mapping[str, float]  # a scale and a softcap
+    tables: UserTables
+    stated: Conventions
+
+    @classmethod
+    def of(cls, arrays: Mapping[str, np.ndarray], stated: Conventions) -> LayerArrays:
+        """OwnArraysError if an array holds no real numbers, or two are the same stage."""
+        numbers, arrays = numbers_in(arrays)
+        tables, arrays = rotation_tables(arrays)
+        return cls(*user_arrays(arrays, stated), numbers, tables, stated)
+
+    @cached_property
+    def own_ways(self) -> list[UserArrays]:
+        """What the arrays may mean in a pass of their own, the likeliest first."""
+        return [other for way in self.ways for other in other_meanings(way)]
+
+    def candidates(self, way: UserArrays) -> Candidates:
+        """The passes of their own; OwnArraysError if the arrays don't fit each other."""
+        read = readings(way, self.stated.n_heads, self.numbers, self.tables)
+        return Candidates(way, [Candidate.of(each) for each in read], self.stated.tolerance)

@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.checks.causes.cause import Mistake, mask_phrase
 from attnviz.checks.explain.axis_orders import Explained, MakeCandidates, with_permuted_axes
-from attnviz.checks.explain.candidates import Candidate, Candidates
+from attnviz.checks.explain.candidates import Candidate, Candidates, LayerArrays
 from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
 from attnviz.checks.explain.nodes import FULLY_MASKED, Node, nodes_of, values_of
@@ -18,16 +18,8 @@ from attnviz.checks.explain.search import Search
 from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.layouts import Layout, recomputed
 from attnviz.checks.read.names import layers_of, named, of_layer
-from attnviz.checks.read.readings import (
-    Conventions,
-    UserArray,
-    UserArrays,
-    numbers_in,
-    other_meanings,
-    readings,
-    user_arrays,
-)
-from attnviz.checks.read.rotation_tables import OF_QUERIES, UserTables, rotation_tables
+from attnviz.checks.read.readings import Conventions, UserArray, UserArrays, user_arrays
+from attnviz.checks.read.rotation_tables import OF_QUERIES, UserTables
 from attnviz.checks.read.rounding import OutOfWorkError, Rounded, most_numbers, work_limit
 from attnviz.checks.read.table_operations import TableRotation, as_table
 from attnviz.core.changes import HIDEABLE
@@ -173,30 +165,22 @@ def explain(
 ) -> Explanation:
     """Compare a user's arrays with a pass, stage by stage, as `attnviz.compare` does."""
     stated = stated or Conventions()
-    tolerance = stated.tolerance
     if trace is None and {"context", "memory"} <= arrays.keys():
         raise OwnArraysError(_OF_TWO_TEXTS)
     is_of_several = len(layers_of(arrays)) > 1
     arrays = arrays if layer is None else of_layer(_as_in_layer(trace, arrays, layer), layer)
     layer = 1 if layer is None or (is_of_several and trace and trace.n_layers == 1) else layer
-    numbers, arrays = numbers_in(arrays)
-    tables, others = rotation_tables(arrays)
-    ways, unread = user_arrays(others, stated)
+    given = LayerArrays.of(arrays, stated)
+    ways, unread, tables = given.ways, given.unread, given.tables
     if trace is None:
-        ways = [other for way in ways for other in other_meanings(way)]
-
-        def make(way: UserArrays) -> Candidates:
-            read = readings(way, stated.n_heads, numbers, tables)
-            return Candidates(way, [Candidate.of(each) for each in read], tolerance)
-
-        result = explained(ways, make)
+        result = explained(given.own_ways, given.candidates)
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
         candidate = Candidate.of_trace(trace.layers[layer - 1].trace)
         if len(unread) == 1 and not ways[0]:
             ways, unread = _nearest(unread[0], arrays[unread[0]], candidate)
-        result = explained(ways, partial(Candidates, likely=[candidate], tolerance=tolerance))
+        result = explained(ways, partial(Candidates, likely=[candidate], tolerance=stated.tolerance))
     user_arrays_, diagnosis = result[0], _with_rows_of_nan(by_convention(*result))
     unread = tuple(each for each in arrays if each in (*unread, *_unused_tables(tables, diagnosis.candidate)))
     return Explanation(user_arrays_, unread, diagnosis, trace, layer, tables)

@@ -11,9 +11,10 @@ import numpy as np
 
 from attnviz.checks.explain.nodes import Make, Node, Nodes
 from attnviz.checks.read.rounding import FLOAT32, Precision, Rounded, applied, spend
-from attnviz.checks.read.table_operations import Positions
+from attnviz.checks.read.table_operations import OTHER_PAIRS, Positions
 from attnviz.core.operations import rotation as operations
 from attnviz.core.operations.linear import DotProducts
+from attnviz.core.operations.rotation import Pairs
 
 # Rotated parts of d_k: GPT-NeoX, Pythia, GPT-J; GLM, Phi 1.5; Phi 2; Phi 4 mini; DeepSeek
 _PARTS = (0.25, 0.5, 0.4, 0.75, 1 / 3)
@@ -29,7 +30,7 @@ class RopeVariant:
     The i-th pair is turned by position * base^(-2 i / n_rotated).
     """
 
-    is_in_halves: bool  # as in Hugging Face; else pairs are neighbours
+    pairs: Pairs  # "halves" as in Hugging Face, or "neighbours"
     base: float
     n_rotated: int  # how many dimensions, the first ones
     factor: float = 1  # a divisor of positions in texts longer than those of training (Chen et al. 2023)
@@ -39,7 +40,7 @@ class RopeVariant:
 
     @classmethod
     def like(cls, operation: operations.Rotation, d_k: int) -> RopeVariant:
-        return cls(operation.pairs == "halves", operation.base, operation.for_length(d_k).n_rotated)
+        return cls(operation.pairs, operation.base, operation.for_length(d_k).n_rotated)
 
     @property
     def angles(self) -> np.ndarray:
@@ -55,7 +56,7 @@ class RopeVariant:
     def operation(self) -> operations.Rotation | None:
         if self.factor != 1 or self.positions:
             return None
-        return operations.Rotation(float(self.base), "halves" if self.is_in_halves else "neighbours", self.n_rotated)
+        return operations.Rotation(float(self.base), self.pairs, self.n_rotated)
 
     def nodes(self, nodes: Nodes) -> dict[str, Node]:
         def rotate(inputs: Sequence[Rounded], precision: Precision) -> Rounded:
@@ -97,8 +98,9 @@ def nodes_of_each(rotations: Sequence[RopeVariant], nodes: Nodes) -> dict[str, N
 def _tables(rotation: RopeVariant, n: int, d: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The cosine and the signed sine of each position and dimension, and the partner of each dimension."""
     n_pairs = rotation.n_rotated // 2
-    first = np.arange(n_pairs) if rotation.is_in_halves else 2 * np.arange(n_pairs)
-    second = first + (n_pairs if rotation.is_in_halves else 1)
+    are_halves = rotation.pairs == "halves"
+    first = np.arange(n_pairs) if are_halves else 2 * np.arange(n_pairs)
+    second = first + (n_pairs if are_halves else 1)
     positions = np.arange(n) if rotation.positions is None else np.array(rotation.positions[-n:])
     angles = positions[:, None] * rotation.angles
     angles[: max(rotation.n_kept + n - len(rotation.positions or positions), 0)] = 0
@@ -120,30 +122,29 @@ def _with_rotated(nodes: Nodes, rotate: Make) -> dict[str, Node]:
 
 def usual_rotations(d_k: int) -> list[RopeVariant]:
     """The most common rotations: of all d_k dimensions, without division."""
-    halves = (True, False) if d_k % 2 == 0 else ()
-    return [RopeVariant(is_in_halves, base, d_k) for is_in_halves in halves for base in operations.BASES]
+    return [RopeVariant(pairs, base, d_k) for pairs in OTHER_PAIRS for base in operations.BASES if d_k % 2 == 0]
 
 
 def known_rotations(d_k: int) -> Iterator[RopeVariant]:
     """The rotations of known models, the usual ones first."""
     yield from usual_rotations(d_k)
-    for is_in_halves in (True, False):
+    for pairs in OTHER_PAIRS:
         for n_rotated in _even_parts(d_k, _PARTS):
-            yield from (RopeVariant(is_in_halves, base, n_rotated) for base in operations.BASES)
+            yield from (RopeVariant(pairs, base, n_rotated) for base in operations.BASES)
         if d_k % 2 == 0:
             for base in operations.BASES:
-                yield from (RopeVariant(is_in_halves, base, d_k, factor) for factor in _FACTORS)
-            yield from (RopeVariant(is_in_halves, 500_000, d_k, factor, is_llama3=True) for factor in _LLAMA3)
+                yield from (RopeVariant(pairs, base, d_k, factor) for factor in _FACTORS)
+            yield from (RopeVariant(pairs, 500_000, d_k, factor, is_llama3=True) for factor in _LLAMA3)
 
 
 def rotations_to_fit(d_k: int) -> Iterator[tuple[RopeVariant, Literal["base", "factor"]]]:
     """A rotation of each kind, and whether its base or its factor is to be searched."""
     for n_rotated in _even_parts(d_k, (1, *_PARTS[:2])):
-        for is_in_halves in (True, False):
+        for pairs in OTHER_PAIRS:
             if n_rotated > 2:
-                yield RopeVariant(is_in_halves, operations.BASES[0], n_rotated), "base"
+                yield RopeVariant(pairs, operations.BASES[0], n_rotated), "base"
             if n_rotated == d_k:
-                yield RopeVariant(is_in_halves, operations.BASES[0], n_rotated), "factor"
+                yield RopeVariant(pairs, operations.BASES[0], n_rotated), "factor"
 
 
 def _even_parts(d_k: int, parts: tuple[float, ...]) -> list[int]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from attnviz.checks.causes import CAUSES
 from attnviz.checks.causes.cause import ALONG_THE_BATCH, MASK_OF_ANOTHER, Mistake, MistakeContext, mask_phrase
-from attnviz.checks.explain.candidates import Candidate, Candidates
+from attnviz.checks.explain.candidates import Candidate, Candidates, LayerArrays
 from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.explanation import Explanation, agreeing, by_convention, explain, explained
@@ -25,14 +25,9 @@ from attnviz.checks.read.readings import (
     Conventions,
     Reading,
     UserArrays,
-    numbers_in,
-    other_meanings,
-    readings,
-    user_arrays,
     with_inferred_mask,
     with_patterned_mask,
 )
-from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
 from attnviz.checks.read.sentences import Batch
 from attnviz.core.errors import OwnArraysError
 
@@ -100,13 +95,10 @@ class _Sentences:
 
     def __init__(self, batch: Batch, layer: int | None, stated: Conventions):
         self.batch, self.layer, self.stated = batch, layer, stated
-        self.scalars: dict[str, float] = {}
-        self.tables = UserTables()
 
-    def _arrays(self, at: int) -> Arrays:
-        self.scalars, arrays = numbers_in(of_layer(self.batch.of_each[at], self.layer or 1))
-        self.tables, arrays = rotation_tables(arrays)
-        return arrays
+    def _arrays(self, at: int, masks: Arrays | None = None) -> LayerArrays:
+        """The arrays of a sentence, perhaps with other masks."""
+        return LayerArrays.of(of_layer(self.batch.of_each[at], self.layer or 1) | (masks or {}), self.stated)
 
     @property
     def may_agree(self) -> bool:
@@ -158,15 +150,9 @@ class _Sentences:
 
     def _agreeing(self, at: int, masks: Arrays | None = None) -> Explanation | None:
         """A sentence that agrees without any mistake, in whichever reading, perhaps with other masks."""
-        ways, unread = self._ways(at, masks)
-        searches: list[Search] = []
-
-        def make(way: UserArrays) -> Candidates:
-            read = readings(way, self.stated.n_heads, self.scalars, self.tables)
-            return Candidates(way, [Candidate.of(each) for each in read], self.stated.tolerance)
-
+        given, searches = self._arrays(at, masks), list[Search]()
         try:
-            found = agreeing(ways, make, searches)
+            found = agreeing(given.own_ways, given.candidates, searches)
         except OwnArraysError:
             return None
         for each in searches if not found else ():
@@ -176,17 +162,17 @@ class _Sentences:
         if not found or not found[1].stages:
             return None
         diagnosis = by_convention(*found)
-        return None if diagnosis.first_difference else Explanation(found[0], unread, diagnosis, None, 1, self.tables)
-
-    def _ways(self, at: int, masks: Arrays | None = None) -> tuple[list[UserArrays], tuple[str, ...]]:
-        ways, unread = user_arrays({**self._arrays(at), **(masks or {})}, self.stated)
-        return [other for way in ways for other in other_meanings(way)], unread
+        return (
+            None
+            if diagnosis.first_difference
+            else Explanation(found[0], given.unread, diagnosis, None, 1, given.tables)
+        )
 
     def _as(self, at: int, usual: Explanation) -> Candidates | None:
         """A sentence read as another one; None if it can't be."""
         own = usual.diagnosis.candidate
         assert own.reading
-        for arrays in self._ways(at)[0]:
+        for arrays in self._arrays(at).own_ways:
             if _kinds(arrays) == _kinds(usual.arrays) and (read := [*_read_as(arrays, usual.arrays, own.reading)]):
                 likely = [replace(Candidate.of(each), rotation=own.rotation) for each in read]
                 return Candidates(arrays, likely, self.stated.tolerance, is_settled=True)

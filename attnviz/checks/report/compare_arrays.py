@@ -401,11 +401,7 @@ def compare(
     texts, numbers = without_words(renamed(arrays, names) if names else arrays)
     stated = Conventions(n_heads, orientation, true_is, Tolerance.of(rtol, atol))
     try:
-        if query is None:
-            batch = _batch(numbers, texts, layer, stated) if trace is None else None
-            explanation = batch.shown if batch else explain(trace, numbers, layer, stated)
-        else:
-            batch, explanation, texts = _of_queries(trace, numbers, texts, layer, stated, query)
+        batch, explanation, texts = _explained(trace, numbers, texts, layer, stated, query)
     except OwnArraysError as error:
         raise OwnArraysError(f"{error} {unknown_names(numbers)}".rstrip()) from None
     diagnosis, shown = explanation.diagnosis, explanation.trace
@@ -454,28 +450,24 @@ def compare(
     )
 
 
-def _batch(
-    arrays: Mapping[str, np.ndarray], texts: Texts, layer: int | None, stated: Conventions
-) -> BatchExplanation | None:
-    """The comparison of several sentences; None if the arrays are of one."""
-    own = arrays if layer is None else of_layer(arrays, layer)
-    ways = batches_of(own, max(map(len, texts.values()), default=0))
-    return explain_batch(ways, None, stated) if ways else None
-
-
-def _of_queries(
+def _explained(
     trace: Trace | None,
     arrays: Mapping[str, np.ndarray],
     texts: Texts,
     layer: int | None,
     stated: Conventions,
-    query: slice,
+    query: slice | None,
 ) -> tuple[BatchExplanation | None, Explanation, Texts]:
-    """The comparison of some queries, and the words of these and their keys."""
+    """The explanation, that of a batch if there are several sentences, and the words of the compared queries."""
     if trace is not None:
-        raise OwnArraysError("query compares with the pass of your own arrays: give None as the trace.")
+        if query is not None:
+            raise OwnArraysError("query compares with the pass of your own arrays: give None as the trace.")
+        return None, explain(trace, arrays, layer, stated), texts
     own = arrays if layer is None else of_layer(arrays, layer)
     batches = batches_of(own, max(map(len, texts.values()), default=0))
+    if query is None:
+        batch = explain_batch(batches, None, stated) if batches else None
+        return batch, batch.shown if batch else explain(None, arrays, layer, stated), texts
     ways = [of_queries(each, query) for each in (batches[0].of_each if batches else [own])]
     found = None
     for at in range(max(map(len, ways))):

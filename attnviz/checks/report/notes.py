@@ -46,10 +46,10 @@ def questions(explanation: Explanation) -> Iterator[str]:
             yield f'Does True in your {shortened(each.name)} {meaning}? If so, say true_is="{each.true_is}".'
     if diagnosis.first_difference is None and reading and reading.mask:
         yield from _questions_of_mask(reading.mask, diagnosis.candidate.sizes["h"])
-    if rotation and is_for_halves and not rotation.is_in_halves:
+    if rotation and is_for_halves and rotation.pairs == "neighbours":
         models = "Llama, Qwen, Mistral and Gemma, and for neighbours in GPT-J and Cohere"
         yield f"Weights called {w_q} are for pairs in halves in {models}: which is yours?"
-    elif rotation and w_q and _NEIGHBOURS.fullmatch(arrays["w_q"].name) and rotation.is_in_halves:
+    elif rotation and w_q and _NEIGHBOURS.fullmatch(arrays["w_q"].name) and rotation.pairs == "halves":
         yield f"Weights called {w_q} are for pairs of neighbours in Meta's own Llama: is it yours?"
     table = reading.table if reading else None
     if table and table.table.repeats not in (None, table.pairs):
@@ -227,7 +227,7 @@ def _rotation_clause(rotation: RopeVariant, d_k: int) -> str:
 
 def _pairs_phrase(rotation: RopeVariant, d_k: int) -> str:
     part = f", the first {rotation.n_rotated} of {d_k} dimensions" if rotation.n_rotated < d_k else ""
-    return f"{'in halves' if rotation.is_in_halves else 'in pairs of neighbours'}{part}"
+    return f"{'in halves' if rotation.pairs == 'halves' else 'in pairs of neighbours'}{part}"
 
 
 def _is_padding(visible: np.ndarray) -> bool:
