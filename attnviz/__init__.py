@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from attnviz.checks.recording.check import Check, check
     from attnviz.checks.recording.head_effects import head_effects
     from attnviz.checks.recording.recorded import Recorded, record
-    from attnviz.checks.report.compare_arrays import Comparison, compare
+    from attnviz.checks.report.compare_arrays import compare
+    from attnviz.checks.report.verdict import Comparison
     from attnviz.viewer.page import page, show
 
 __version__ = "0.1.0"
@@ -66,7 +67,7 @@ __all__ = [
 ]
 
 _LAZY = {
-    "Comparison": "attnviz.checks.report.compare_arrays",
+    "Comparison": "attnviz.checks.report.verdict",
     "Check": "attnviz.checks.recording.check",
     "check": "attnviz.checks.recording.check",
     "compare": "attnviz.checks.report.compare_arrays",

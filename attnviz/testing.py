@@ -11,7 +11,8 @@ import numpy as np
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import score_stages, stages
 from attnviz.checks.read.names import named, renamed
-from attnviz.checks.report.compare_arrays import Comparison, compare
+from attnviz.checks.report.compare_arrays import compare
+from attnviz.checks.report.verdict import Comparison
 from attnviz.checks.report.words import title
 
 

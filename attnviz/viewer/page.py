@@ -14,7 +14,7 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from attnviz.checks.recording.recorded import Recorded, pass_of
-from attnviz.checks.report.compare_arrays import Comparison
+from attnviz.checks.report.verdict import Comparison
 from attnviz.checks.uploads import UserStages
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.tokens import without_number

@@ -8,7 +8,7 @@ from implementations import Implementation, softmax
 from test_comparison import LATER
 
 from attnviz import compare
-from attnviz.checks.read.rounding import BFLOAT16, written_in
+from attnviz.checks.read.formats import BFLOAT16, written_in
 
 TRI = np.tri(6, dtype=bool)
 

@@ -16,7 +16,7 @@ from implementations import softmax
 from attnviz import compare
 from attnviz.checks.explain import candidates, explanation
 from attnviz.checks.read.files import read_file
-from attnviz.checks.read.rounding import OutOfWorkError, bounded_stages, spend, work_limit
+from attnviz.checks.read.limits import OutOfWorkError, bounded_stages, spend, work_limit
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_STAGE_NUMBERS
 

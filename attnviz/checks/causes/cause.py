@@ -12,10 +12,10 @@ import numpy as np
 from attnviz.checks.explain.comparison import Agreement, PassComparison
 from attnviz.checks.explain.fitted_scale import Fit
 from attnviz.checks.explain.nodes import Node, Nodes
+from attnviz.checks.read.decode_steps import Kept, like, without_kept
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in
 from attnviz.checks.read.rounding import Rounded
-from attnviz.checks.read.table_operations import Kept, like, without_kept
 from attnviz.checks.report.words import SYMBOLS, shortened
 from attnviz.core.operations.linear import Identity, Projection
 from attnviz.core.operations.operation import Operation, Source

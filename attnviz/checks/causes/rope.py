@@ -20,7 +20,7 @@ from attnviz.checks.causes.cause import (
 from attnviz.checks.explain.nodes import Node
 from attnviz.checks.read.masks import seen_in
 from attnviz.checks.read.rounding import Precision, Rounded, applied
-from attnviz.checks.read.table_operations import OTHER_PAIRS, TableRotation
+from attnviz.checks.read.table_rotation import OTHER_PAIRS, TableRotation
 from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import BASES, Rotation
 

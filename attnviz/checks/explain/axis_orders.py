@@ -13,7 +13,7 @@ from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.search import Search
 from attnviz.checks.read.layouts import PROJECTIONS, Layout, groups_of, layouts_of, stages
-from attnviz.checks.read.readings import UserArray, UserArrays
+from attnviz.checks.read.user_arrays import UserArray, UserArrays
 from attnviz.checks.report.words import title
 from attnviz.core.errors import OwnArraysError
 

@@ -12,10 +12,12 @@ import numpy as np
 from attnviz.checks.explain.candidates import Candidate
 from attnviz.checks.explain.nodes import ANYTHING, FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
 from attnviz.checks.explain.rows import Rows, has_queries
+from attnviz.checks.read.formats import half_step
 from attnviz.checks.read.layouts import GAINS, Layout, score_stages, stages
+from attnviz.checks.read.limits import spend
 from attnviz.checks.read.masks import HIDES, as_added
-from attnviz.checks.read.readings import UserArray, UserArrays
-from attnviz.checks.read.rounding import Precision, Rounded, half_step, spend
+from attnviz.checks.read.rounding import Precision, Rounded
+from attnviz.checks.read.user_arrays import UserArray, UserArrays
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Trace

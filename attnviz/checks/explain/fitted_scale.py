@@ -11,7 +11,8 @@ import numpy as np
 
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.read.layouts import score_stages
-from attnviz.checks.read.rounding import Rounded, batches
+from attnviz.checks.read.limits import batches
+from attnviz.checks.read.rounding import Rounded
 
 _STEP = 0.15  # the distance of the logarithms on the first grid
 _MINIMA = 2  # how many minima of the grid, at most half the median, are refined

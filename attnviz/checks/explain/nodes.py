@@ -9,7 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from attnviz.checks.read.rounding import FLOAT64, Precision, Rounded, applied
+from attnviz.checks.read.formats import FLOAT64
+from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.operation import Operation, Source
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.stage import Stage

@@ -21,8 +21,9 @@ from attnviz.checks.explain.comparison import (
 )
 from attnviz.checks.explain.nodes import Nodes, evaluated
 from attnviz.checks.explain.rows import Rows, has_queries
+from attnviz.checks.read.formats import FLOAT32
 from attnviz.checks.read.layouts import score_stages
-from attnviz.checks.read.rounding import FLOAT32, Rounded
+from attnviz.checks.read.rounding import Rounded
 
 MOST_OFF = 1e9  # larger differences are all alike
 _ROUNDINGS = 1e5  # no correct number is off by so many rounding errors

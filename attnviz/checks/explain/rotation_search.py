@@ -23,7 +23,7 @@ from attnviz.checks.explain.rotations import (
 )
 from attnviz.checks.explain.unmodified_passes import UnmodifiedPasses
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
-from attnviz.checks.read.rounding import batches, select
+from attnviz.checks.read.limits import batches, select
 
 MAX_ROTATED = 2  # in how many readings a base, or in large passes how many rotations, are searched
 MAX_SCORES = 2**14  # passes with more scores are large: fewer rotations of them are searched

@@ -10,8 +10,10 @@ from typing import Literal
 import numpy as np
 
 from attnviz.checks.explain.nodes import Make, Node, Nodes
-from attnviz.checks.read.rounding import FLOAT32, Precision, Rounded, applied, spend
-from attnviz.checks.read.table_operations import OTHER_PAIRS, Positions
+from attnviz.checks.read.formats import FLOAT32
+from attnviz.checks.read.limits import spend
+from attnviz.checks.read.rounding import Precision, Rounded, applied
+from attnviz.checks.read.table_rotation import OTHER_PAIRS, Positions
 from attnviz.core.operations import rotation as operations
 from attnviz.core.operations.linear import DotProducts
 from attnviz.core.operations.rotation import Pairs

@@ -28,8 +28,9 @@ from attnviz.checks.explain.unmodified_passes import (
     compare_candidates,
     with_agreeing_pattern,
 )
+from attnviz.checks.read.formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Digits, Format
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
-from attnviz.checks.read.rounding import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Digits, Format, Precision
+from attnviz.checks.read.rounding import Precision
 
 _SPREAD = 0.25  # at least this part of a stage differs if it was computed in a coarser format
 _SLACK = 8.0  # other code in float32 rounds more often than ours

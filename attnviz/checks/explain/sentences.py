@@ -21,14 +21,9 @@ from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import arranged, fitted
 from attnviz.checks.read.masks import MaskReading
 from attnviz.checks.read.names import of_layer, stage_named
-from attnviz.checks.read.readings import (
-    Conventions,
-    Reading,
-    UserArrays,
-    with_inferred_mask,
-    with_patterned_mask,
-)
+from attnviz.checks.read.readings import Reading, with_inferred_mask, with_patterned_mask
 from attnviz.checks.read.sentences import Batch
+from attnviz.checks.read.user_arrays import Conventions, UserArrays
 from attnviz.core.errors import OwnArraysError
 
 _MOST_TRIED = 8  # so many sentences are looked at for one that agrees as it is

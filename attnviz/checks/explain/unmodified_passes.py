@@ -14,8 +14,9 @@ from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.explain.prefilter import Prefilter
 from attnviz.checks.explain.rows import ROWS
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
+from attnviz.checks.read.limits import batches, select
 from attnviz.checks.read.readings import Reading, with_patterned_mask
-from attnviz.checks.read.rounding import Rounded, batches, select
+from attnviz.checks.read.rounding import Rounded
 
 MAX_CANDIDATES = 8  # how many readings are examined closely
 _EVEN, _ROUNDINGS = 1e-4, 4  # how much shifts of rows may bend, relative to the largest, and in roundings

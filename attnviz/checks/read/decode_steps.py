@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+
+from attnviz.core.operations.linear import Identity
+from attnviz.core.operations.operation import Operation, Source
+from attnviz.core.operations.rule import AxesAndShape, Input
 
 KEPT = ("past_key", "past_value", "past_unrotated_key")
 _OF_QUERIES_AND_KEYS = ("attention", "scores", "scaled", "capped", "masked", "mask")
@@ -85,3 +89,32 @@ def _joined(arrays: Mapping[str, Any]) -> dict[str, Any]:
                 axis = differing[0] if differing else -2
                 made[stage] = replace(made[stage], value=np.concatenate([kept, new], axis=axis))
     return made
+
+
+# --- The operation of kept rows
+
+
+@dataclass(frozen=True)
+class Kept(Identity):
+    """The rows that a cache kept, the last input, before the new ones that an operation computes."""
+
+    operation: Operation = field(kw_only=True)
+
+    def compute(self, *inputs: np.ndarray) -> np.ndarray:  # type: ignore[override]
+        *own, kept = inputs
+        return np.concatenate([kept, self.operation.compute(*own)], axis=-2)
+
+    def extent(self, *inputs: Input) -> AxesAndShape:  # type: ignore[override]
+        *own, kept = inputs
+        axes, shape = self.operation.extent(*own)
+        return axes, (*shape[:-2], kept.shape[-2] + shape[-2], shape[-1])
+
+
+def without_kept(operation: Operation) -> Operation:
+    """What makes the new rows."""
+    return operation.operation if isinstance(operation, Kept) else operation
+
+
+def like(operation: Operation | Source, other: Operation) -> Operation:
+    """Another operation for the new rows, after the kept ones if there are any."""
+    return Kept("key", operation=other) if isinstance(operation, Kept) else other

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.rounding import widened
+from attnviz.checks.read.formats import widened
 from attnviz.core.arrays import as_numpy
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import (

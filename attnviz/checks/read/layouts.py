@@ -9,9 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.checks.read.decode_steps import KEPT
-from attnviz.checks.read.rounding import most_numbers
-from attnviz.checks.read.table_operations import Kept
+from attnviz.checks.read.decode_steps import KEPT, Kept
+from attnviz.checks.read.limits import most_numbers
 from attnviz.core import order
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer

@@ -1,211 +1,39 @@
-"""Readings: a user's arrays as stages, and the ways to fit together those that a pass starts from."""
+"""Readings: the ways to fit together those of the user's arrays that a pass starts from."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.decode_steps import KEPT, with_kept
-from attnviz.checks.read.files import as_array, numeric
+from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.layouts import (
-    BY_HEADS,
     GAINS,
     IN_OUT,
     MAX_HEADS,
     OUT_IN,
     PROJECTIONS,
     REPEATED,
-    FusedLayout,
     Layout,
-    Orientation,
     Sizes,
     arranged,
     computable,
     fitted,
-    fused_layouts,
     layouts_of,
     stages,
     stages_after_scores,
 )
-from attnviz.checks.read.masks import HIDES, MaskReading, UserMask, inferred_masks, mask_readings, patterned_masks
-from attnviz.checks.read.names import (
-    Meaning,
-    convention,
-    is_by_heads,
-    meanings,
-    named,
-    named_number,
-    names_by_stage,
-)
+from attnviz.checks.read.limits import most_numbers
+from attnviz.checks.read.masks import HIDES, MaskReading, inferred_masks, patterned_masks
 from attnviz.checks.read.rotation_tables import OF_QUERIES, UserTables
-from attnviz.checks.read.rounding import Digits, Format, Tolerance, most_numbers, written_in
-from attnviz.checks.read.table_operations import Positions, TableRotation, as_table
+from attnviz.checks.read.table_rotation import Positions, TableRotation, as_table
+from attnviz.checks.read.user_arrays import UserArrays
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.order import CHOICES, LayerConfig, layer_configs
-
-_PROJECTED = (["query"], ["query", "key", "value"])  # the inputs of `nn.MultiheadAttention`, which it projects
-ZERO_KEY = "(key of zeros)"  # the name of a sink of 0 that stands for a key of zeros
-NEAR_ONE = 0.02  # how far from 1 a row of attention may sum in bfloat16
-
-
-@dataclass(frozen=True, eq=False)
-class UserArray:
-    """One of the user's arrays under their name, in their layout; Boolean for a mask that selects, else float64."""
-
-    name: str
-    value: np.ndarray
-    dtype: np.dtype  # the original type
-    orientation: str | None = None  # the family of a matrix's layout, if its name, its shape or the user tells it
-    masks: tuple[MaskReading, ...] = ()
-
-    @cached_property
-    def format_and_digits(self) -> tuple[Format, Digits | None]:
-        """The number format, and the digits if the numbers were rounded to few."""
-        return written_in(self.value, self.dtype)
-
-
-UserArrays = Mapping[str, UserArray]  # by stages, in the order of the pass
-
-
-@dataclass(frozen=True)
-class Conventions:
-    """What the user states; None means whatever fits."""
-
-    n_heads: int | None = None
-    orientation: Orientation | None = None  # of all matrices
-    true_is: Meaning | None = None  # in all masks
-    tolerance: Tolerance | None = None  # of all numbers
-
-
-def user_arrays(
-    arrays: Mapping[str, np.ndarray], stated: Conventions | None = None
-) -> tuple[list[UserArrays], tuple[str, ...]]:
-    """Assign arrays to stages, in each way to split fused q, k and v; and list the unknown names.
-
-    OwnArraysError if an array holds no real numbers, or two arrays are the same stage.
-    """
-    stated = stated or Conventions()
-    arrays = {name: as_array(name, array) for name, array in arrays.items()}
-    by_stage, known = names_by_stage(arrays), meanings(arrays)
-    names = [name for each in by_stage.values() for name in each]
-    numbers = {name: numeric(name, arrays[name]) for name in names}
-    read: dict[str, UserArray] = {}
-    for stage, (name, *_) in by_stage.items():
-        array, orientation = numbers[name], stated.orientation or known[name].orientation
-        read[stage] = UserArray(name, array.astype(np.float64), array.dtype, orientation)
-    if "mask" in by_stage:
-        masks = [_user_mask(name, numbers[name], stated.true_is, names) for name in by_stage["mask"]]
-        ways = mask_readings(masks)
-        read["mask"] = UserArray(" and ".join(by_stage["mask"]), ways[0].value, np.dtype(bool), masks=ways)
-    unread = tuple(name for name in arrays if name not in names)
-    return [_split(read, cut) for cut in _fused_layouts(read, stated)], unread
-
-
-def _user_mask(name: str, array: np.ndarray, true_is: Meaning | None, names: Iterable[str]) -> UserMask:
-    known = named(name)
-    usual = convention(name, array.dtype.kind == "b", names)
-    return UserMask.of(name, array, true_is or (known.true_is if known else None), usual)
-
-
-def _fused_layouts(arrays: UserArrays, stated: Conventions) -> Sequence[FusedLayout]:
-    """The ways to split a fused array of q, k and v; any one if there is none."""
-    fused = arrays.get("w_qkv")
-    if fused is None or fused.value.ndim < 2:
-        return [FusedLayout((fused and fused.orientation) or OUT_IN)]
-    shapes = {stage: each.value.shape for stage, each in arrays.items()}
-    width = shapes["x"][-1] if shapes.get("x") else None
-    joined = width
-    if len(shapes.get("w_o", ())) >= 2:
-        joined = next((n for n in shapes["w_o"][-2:] if n != width), width) or shapes["w_o"][-1]
-    scores = (shapes.get(stage, ()) for stage in ("attention", "scores", "scaled", "masked"))
-    n_heads = stated.n_heads or next((shape[-3] for shape in scores if len(shape) > 2), None)
-    ways = fused_layouts(fused.value, fused.orientation, width, joined, n_heads)
-    if "in_proj_weight" in fused.name.lower():  # PyTorch's; GPT-2's name is ambiguous
-        return [each for each in ways if not each.n_groups]
-    return sorted(ways, key=lambda each: each.n_groups == 0 and is_by_heads(fused.name))
-
-
-def _split(arrays: UserArrays, cut: FusedLayout) -> UserArrays:
-    by_stage = {stage: array for stage, array in arrays.items() if stage not in ("w_qkv", "b_qkv")}
-    for stage, family in (("w_qkv", BY_HEADS if cut.n_groups else cut.orientation), ("b_qkv", None)):
-        if fused := arrays.get(stage):
-            parts = cut.split(fused.name, fused.value, 2 if stage == "w_qkv" else 1)
-            for letter, part in zip("qkv", parts, strict=True):
-                by_stage[f"{stage[0]}_{letter}"] = UserArray(fused.name, part, fused.dtype, family)
-    if "attention" not in by_stage and "scores" in by_stage and _are_weights(by_stage["scores"].value):
-        by_stage["attention"] = by_stage.pop("scores")
-    if "w_o" in by_stage and all(name in by_stage and by_stage[name].value.ndim > 2 for name in PROJECTIONS):
-        by_stage["w_o"] = replace(by_stage["w_o"], orientation=by_stage["w_o"].orientation or IN_OUT)
-    return _in_order(by_stage)
-
-
-def _in_order(arrays: UserArrays) -> UserArrays:
-    return {stage: arrays[stage] for stage in stages() if stage in arrays}
-
-
-def _are_weights(scores: np.ndarray) -> bool:
-    """Whether "scores" are attention weights, as in Keras; fully masked queries may have zeros."""
-    sums = scores.sum(axis=-1)
-    are_ones = np.abs(sums - 1) < NEAR_ONE
-    return bool((scores >= 0).all() and are_ones.any() and (are_ones | (sums == 0)).all())
-
-
-def other_meanings(arrays: UserArrays) -> Iterator[UserArrays]:
-    """The arrays, and what else some of their names may mean in a pass from these arrays; the likeliest first."""
-    steps = [*map(_in_order, with_kept(arrays))]
-    if steps:
-        yield from steps
-        return
-    for each in _with_query_as_x(arrays):
-        for way in _with_output_as_heads(each):
-            yield from _with_zero_key(way)
-
-
-def _with_query_as_x(arrays: UserArrays) -> list[UserArrays]:
-    """If W_Q is given without x, first with the query input of `nn.MultiheadAttention` as x."""
-    inputs = {letter: arrays[letter] for letter in "qkv" if letter in arrays}
-    names = [each.name.lower() for each in inputs.values()]
-    if {"x", "context"} & set(arrays) or "w_q" not in arrays or names not in _PROJECTED:
-        return [arrays]
-    query, *others = inputs.values()
-    if others and not np.array_equal(others[0].value, others[1].value):
-        return [arrays]
-    renamed = {stage: each for stage, each in arrays.items() if stage not in inputs} | {"x": query}
-    if others and not np.array_equal(query.value, others[0].value):
-        renamed["context"] = others[0]
-    return [_in_order(renamed), arrays]
-
-
-def _with_output_as_heads(arrays: UserArrays) -> list[UserArrays]:
-    """Without W_O, first with an output taken for the head outputs."""
-    if "output" not in arrays or set(arrays) & {"w_o", "heads", "concat"} or "heads" not in computable(set(arrays)):
-        return [arrays]
-    return [_in_order({"heads" if stage == "output" else stage: each for stage, each in arrays.items()}), arrays]
-
-
-def _with_zero_key(arrays: UserArrays) -> list[UserArrays]:
-    """If attention has one key too many, then also with a sink of 0 in its place.
-
-    A key of zeros, as `add_zero_attn` of `nn.MultiheadAttention` appends, has the same effect.
-    """
-    attention, x = arrays.get("attention"), arrays.get("context") or arrays.get("x")
-    if attention is None or x is None or "sinks" in arrays or attention.value.ndim < 3:
-        return [arrays]
-    adds_up = (np.abs(attention.value.sum(axis=-1) - 1) < NEAR_ONE).all()
-    if not adds_up or attention.value.shape[-1] != max(x.value.shape[:-1], default=0) + 1:
-        return [arrays]
-    sinks = UserArray(ZERO_KEY, np.zeros(attention.value.shape[-3]), attention.dtype)
-    shorter = replace(attention, value=attention.value[..., :-1])
-    return [arrays, _in_order({**arrays, "attention": shorter, "sinks": sinks})]
-
-
-# --- Readings
 
 _MAX_READINGS = 64
 _MATRICES = (*PROJECTIONS, "w_o")
@@ -473,22 +301,3 @@ def sizes_of(shapes: Mapping[str, tuple[int, ...]]) -> Sizes:
 def largest_stage(sizes: Sizes, stages: Sequence[str] = _STAGES) -> int:
     """The size of the largest of the stages with these axes."""
     return max(math.prod(sizes.get(axis, 1) for axis in axes) for axes in stages)
-
-
-def numbers_in(arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, float], dict[str, np.ndarray]]:
-    """Separate the scale and the softcap from the other arrays; OwnArraysError if one isn't a positive number."""
-    numbers: dict[str, float] = {}
-    rest = dict(arrays)
-    for name, array in arrays.items():
-        if (kind := named_number(name)) and np.size(array) == 1:
-            number = float(numeric(name, as_array(name, rest.pop(name))).item())
-            if not 0 < number < np.inf:
-                raise OwnArraysError(f"{_RULES[kind]}, a number above 0; got {number:g}.")
-            numbers.setdefault(kind, number)
-    return numbers, rest
-
-
-_RULES = {
-    "scale": "A scale is what scores are multiplied by",
-    "softcap": "A softcap is the limit that no score gets beyond",
-}

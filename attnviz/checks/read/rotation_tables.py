@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from attnviz.checks.read.files import as_array, numeric
+from attnviz.checks.read.formats import FLOAT32, half_step, written_in
 from attnviz.checks.read.names import rotation_kind
-from attnviz.checks.read.rounding import FLOAT32, half_step, written_in
-from attnviz.checks.read.table_operations import OTHER_PAIRS, SAME, Positions, Table, TableRotation, table_of
+from attnviz.checks.read.table_rotation import OTHER_PAIRS, SAME, Positions, Table, TableRotation, table_of
 from attnviz.core.operations.rotation import Pairs
 
 OF_QUERIES = "queries.position_ids"

@@ -17,7 +17,8 @@ from attnviz.checks.read.names import NUMBERED, stage_named
 from attnviz.checks.recording.heard import array_of, can_listen, listening
 from attnviz.checks.recording.modules import LOOKED_FOR, AttentionModule, attention_modules, parameter_names
 from attnviz.checks.recording.recorded_call import Call
-from attnviz.checks.report.compare_arrays import ARRAYS_TO_SEND, compare
+from attnviz.checks.report.compare_arrays import compare
+from attnviz.checks.report.verdict import ARRAYS_TO_SEND
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.read.names import stage_named
-from attnviz.checks.read.readings import NEAR_ONE
+from attnviz.checks.read.user_arrays import NEAR_ONE
 from attnviz.checks.recording.heard import Heard, array_of
 from attnviz.checks.recording.modules import (
     COMPRESSED,

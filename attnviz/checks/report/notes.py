@@ -19,8 +19,8 @@ from attnviz.checks.read.layouts import (
 )
 from attnviz.checks.read.masks import MaskReading, UserMask, alibi_slopes, apart_of, are_slopes, seen_in
 from attnviz.checks.read.names import is_by_heads, is_rotation_table, named
-from attnviz.checks.read.readings import ZERO_KEY
 from attnviz.checks.read.rotation_tables import OF_QUERIES
+from attnviz.checks.read.user_arrays import ZERO_KEY
 from attnviz.checks.report.words import shortened, title
 from attnviz.core.operations.scores import slopes
 from attnviz.explain.wording import counted, listed

@@ -12,7 +12,7 @@ from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.explanation import Explanation
 from attnviz.checks.read.layouts import score_stages, stages, stages_after_scores, without_batch
 from attnviz.checks.read.names import is_rotation_table
-from attnviz.checks.read.readings import NEAR_ONE
+from attnviz.checks.read.user_arrays import NEAR_ONE
 from attnviz.checks.report.words import shortened, title
 from attnviz.explain.wording import listed
 

@@ -1,4 +1,4 @@
-"""Table operations: rotations by the user's own table, and keys and values that a cache kept before the new ones."""
+"""Table rotation: the rotation of queries and keys by the user's own table."""
 
 from __future__ import annotations
 
@@ -7,10 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from attnviz.core.errors import ArrayError
-from attnviz.core.operations.linear import Identity
-from attnviz.core.operations.operation import Operation, Source
 from attnviz.core.operations.rotation import Pairs, Rotation
-from attnviz.core.operations.rule import AxesAndShape, Input
 
 Positions = tuple[int, ...]
 OTHER_PAIRS: dict[Pairs, Pairs] = {"halves": "neighbours", "neighbours": "halves"}
@@ -163,29 +160,3 @@ def as_table(rotation: Rotation, positions: np.ndarray) -> TableRotation:
     speeds = float(rotation.base) ** (-np.arange(0, rotation.n_rotated, 2) / rotation.n_rotated)
     table = table_of(positions, speeds)
     return TableRotation(rotation.base, rotation.pairs, rotation.dims, rotation.first, table=table, is_given=False)
-
-
-@dataclass(frozen=True)
-class Kept(Identity):
-    """The rows that a cache kept, the last input, before the new ones that an operation computes."""
-
-    operation: Operation = field(kw_only=True)
-
-    def compute(self, *inputs: np.ndarray) -> np.ndarray:  # type: ignore[override]
-        *own, kept = inputs
-        return np.concatenate([kept, self.operation.compute(*own)], axis=-2)
-
-    def extent(self, *inputs: Input) -> AxesAndShape:  # type: ignore[override]
-        *own, kept = inputs
-        axes, shape = self.operation.extent(*own)
-        return axes, (*shape[:-2], kept.shape[-2] + shape[-2], shape[-1])
-
-
-def without_kept(operation: Operation) -> Operation:
-    """What makes the new rows."""
-    return operation.operation if isinstance(operation, Kept) else operation
-
-
-def like(operation: Operation | Source, other: Operation) -> Operation:
-    """Another operation for the new rows, after the kept ones if there are any."""
-    return Kept("key", operation=other) if isinstance(operation, Kept) else other
