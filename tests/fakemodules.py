@@ -300,6 +300,25 @@ class NormsAllHeads(Attention):
         return self.q_norm(q), self.k_norm(k), v
 
 
+class LayerNorm(Norm):
+    def forward(self, x):
+        centred = x - x.mean(axis=-1, keepdims=True)
+        return centred / np.sqrt((centred * centred).mean(axis=-1, keepdims=True) + 1e-6) * self.weight
+
+
+class NormsEachHead(NormsAllHeads):
+    """Attention whose queries and keys are normed by heads: by LayerNorm as in timm, with gains by head as Cohere's."""
+
+    def __init__(self, norm=LayerNorm, shape=3):
+        super().__init__()
+        self.q_norm, self.k_norm = norm(shape, 5), norm(shape, 6)
+
+    def projected(self, x):
+        q, k, v = Attention.projected(self, x)
+        split = (*x.shape[:-1], 2, 3)
+        return self.q_norm(q.reshape(split)).reshape(x.shape), self.k_norm(k.reshape(split)).reshape(x.shape), v
+
+
 class Table(Module):
     """A bias for each distance of a key and each head (queries, keys, heads)."""
 

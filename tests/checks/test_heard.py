@@ -4,7 +4,7 @@ import fakedispatch
 import numpy as np
 import pytest
 from fakedispatch import fake_softmax, fused, matmul, mm, mul
-from fakemodules import Attention, tensor, turned
+from fakemodules import Attention, Norm, tensor, turned
 
 from attnviz import OwnArraysError, compare, record
 from attnviz.checks.recording.heard import Heard
@@ -188,6 +188,26 @@ def test_an_appended_key_is_no_kept_one(key):
     assert recorded[0]["attention"].shape == (2, 5, 6)
     if key == 0:
         assert compare(None, recorded[0]).first is None
+
+
+class Normed(Heads):
+    """Each head of queries and keys has an RMSNorm, and nothing is rotated."""
+
+    def __init__(self):
+        super().__init__()
+        self.q_norm, self.k_norm = Norm(3, 5), Norm(3, 6)
+
+    def heads(self, q, k, v):
+        return super().heads(tensor(self.q_norm(q)), tensor(self.k_norm(k)), v)
+
+
+def test_normed_rows_are_not_called_rotated():
+    with record(model := Normed()) as recorded:
+        model(X)
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+    assert {"q_normed", "k_normed"} <= {each.stage for each in found.stages}
+    assert recorded[0].keys().isdisjoint({"q_rotated", "k_rotated"})
 
 
 def test_rows_that_are_not_rotated_stand_once():

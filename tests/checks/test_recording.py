@@ -1,5 +1,7 @@
 """Recording: hooks record a module's attention, layer by layer, and `compare` reads the recorded arrays."""
 
+from functools import partial
+
 import lenscaches
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from fakemodules import (
     LatentHeads,
     Linear,
     Model,
+    Norm,
     NormsAllHeads,
+    NormsEachHead,
     tensor,
 )
 from implementations import softmax
@@ -188,6 +192,13 @@ def test_the_report_lists_recorded_and_unread_modules():
 
 VARIANTS = {
     "all heads normed at once": (NormsAllHeads, {}, ["attention", "concat", "output"], "all heads of its queries"),
+    "heads normed by LayerNorm": (NormsEachHead, {}, ["attention", "concat", "output"], "or by LayerNorm"),
+    "heads normed by gains of their own": (
+        partial(NormsEachHead, Norm, (2, 3)),
+        {},
+        ["attention", "concat", "output"],
+        "by LayerNorm",
+    ),
     "a bias by position": (BiasedByPosition, {}, ["q", "k", "v", "attention", "concat", "output"], ""),
     "a bias and a residual": (
         AddsToResidual,

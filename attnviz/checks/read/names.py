@@ -67,7 +67,7 @@ _PATTERNS: list[tuple[str, Named]] = [
     *_layers("(?:self_)?attention[./](?:output[./])?dense|self_attn[./]dense|attn[./]proj|out_lin", "o"),
     *_layers("out(?:put)?_proj|o_proj|(?:w_?)?o|to_out(?:[./]0)?", "o"),
     # Qwen 3, Gemma 3 and OLMo 2; gpt-oss
-    *_each("{e}_?norm[./]weight|norm_?{e}[./]weight", "g_{e}_norm", letters="qk"),
+    *_each("{e}_?(?:layer_?)?norm[./]weight|norm_?{e}[./]weight", "g_{e}_norm", letters="qk"),
     ("sinks?", Named("sinks")),
     # Keras and Flax
     *_each("{word}(?:_proj)?[./]kernel(?::0)?", "w_{e}", IN_OUT, "qkvo"),

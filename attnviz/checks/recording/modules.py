@@ -37,7 +37,7 @@ class AttentionModule:
     def submodules(self) -> dict[str, Any]:
         """The submodules to record by what they compute: the projections that are layers of their own, and more."""
         owners = {self.stages[name]: owner for name, owner in self.owners.items() if owner is not self.module}
-        return {stage: owner for stage, owner in owners.items() if stage.startswith("w_")} | {**self.extra_modules}
+        return {stage: each for stage, each in owners.items() if stage[:2] in ("w_", "g_")} | {**self.extra_modules}
 
     @property
     def has_output_outside(self) -> bool:
@@ -54,8 +54,8 @@ class AttentionModule:
             )
         if "g_q_norm" in self.extra_modules:
             return (
-                "it norms all heads of its queries and keys at once, which attnviz has no operation for. They are "
-                "recorded as they are after that."
+                "it norms all heads of its queries and keys at once, or by LayerNorm, which attnviz has no operation "
+                "for. They are recorded as they are after that."
             )
         return ""
 
@@ -141,13 +141,14 @@ def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: St
     if is_latent := bool(latents_of(module)):
         extra[QUERIES] = children.get("q_b_proj") or children["q_proj"]
         extra[COMPRESSED], extra[KEYS_AND_VALUES] = children["kv_a_proj_with_mqa"], children["kv_b_proj"]
-    is_normed = _norms_all_heads(module, stages, tensors)
+    is_normed = _norms_otherwise(module, stages, tensors, owners)
     replaced: dict[str, str] = {}
     if is_latent or is_normed:
         replaced = {name: stage for name, stage in stages.items() if stage not in ("w_o", "b_o")}
         stages = {name: stage for name, stage in stages.items() if name not in replaced}
         if is_normed:
-            extra |= {stage: owners[name] for name, stage in replaced.items() if stage in (*_NORMS, "w_v")}
+            extra |= {stage: owners[name] for name, stage in replaced.items() if stage in (*_NORMS, "w_v", "w_qkv")}
+            extra = {stage: owner for stage, owner in extra.items() if owner is not module}
     owners = {name: owners[name] for name in stages}
     parameters = {name: tensors[name] for name in stages}
     return AttentionModule(path, module, parameters, stages, owners, extra, replaced)
@@ -161,11 +162,18 @@ def latents_of(module: Any) -> list[int]:
     return sizes if all(isinstance(each, int) for each in sizes) else []
 
 
-def _norms_all_heads(module: Any, stages: Mapping[str, str], tensors: Mapping[str, Any]) -> bool:
+def _norms_otherwise(
+    module: Any, stages: Mapping[str, str], tensors: Mapping[str, Any], owners: Mapping[str, Any]
+) -> bool:
+    """Whether queries and keys are normed otherwise than by RMSNorm of each head."""
     names = {stage: name for name, stage in stages.items()}
-    if not {*_NORMS, "w_q"} <= names.keys() or _declared_heads(module) == 1:
+    if not names.keys() >= {*_NORMS}:
         return False
-    return tensors[names["g_q_norm"]].shape[-1] == tensors[names["w_q"]].shape[0]
+    gain, norm = tensors[names["g_q_norm"]], owners[names["g_q_norm"]]
+    if len(gain.shape) > 1 or getattr(norm, "bias", None) is not None or type(norm).__name__.endswith("LayerNorm"):
+        return True
+    is_of_all = "w_q" in names and gain.shape[-1] == tensors[names["w_q"]].shape[0]
+    return is_of_all and _declared_heads(module) != 1
 
 
 def _declared_heads(module: Any) -> int | None:

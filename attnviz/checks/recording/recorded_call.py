@@ -40,6 +40,7 @@ class Call:
         self._compressed = np.zeros(0)
         self._inputs: dict[str, Any] = {}
         self._fused = np.zeros(0)  # rows of queries, keys and values together
+        self._normed: dict[str, np.ndarray] = {}  # queries and keys after a norm of each head
         self.heard: Heard | None = None  # what a mode reports, if one is active
         self.arrays: dict[str, np.ndarray] = {}
 
@@ -105,7 +106,10 @@ class Call:
             self._fused = self._of_sentence(result)
         else:
             letter = kind[2]  # of w_q, and of g_q_norm
-            self.arrays[letter] = self._by_heads(letter, self._of_sentence(result))
+            is_normed = kind in self._attention.stages.values() and kind[0] == "g"  # as attnviz does
+            (self._normed if is_normed else self.arrays)[letter] = self._by_heads(
+                letter, self._of_sentence(result), args[0]
+            )
             if kind in ("w_q", "w_k"):
                 self._inputs[kind] = args[0]
             if {"w_q", "w_k"} <= self._inputs.keys() and "context" not in self.arrays:
@@ -167,6 +171,10 @@ class Call:
             if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
                 self.arrays[name] = number
         self.arrays |= stages_heard(operands, self.arrays, self._sources(), n_keys)
+        for letter, normed in self._normed.items():
+            rows = self.arrays.get(f"{letter}_rotated", np.zeros(0))
+            if rows.shape == normed.shape and np.allclose(rows, normed, rtol=0, atol=1e-6 * np.abs(normed).max()):
+                self.arrays[f"{letter}_normed"] = self.arrays.pop(f"{letter}_rotated")
         is_made = not {"w_k", "w_qkv"}.isdisjoint(self._attention.stages.values())
         if "past_key" in self.arrays and "k_rotated" in self.arrays and not is_made:
             del self.arrays["k"]  # a pass that begins with keys takes them whole
@@ -205,9 +213,15 @@ class Call:
         array = array_of(tensor)
         return array.take(self._sentence, axis=self._batch_axis) if array.ndim == 3 else array
 
-    def _by_heads(self, letter: str, array: np.ndarray) -> np.ndarray:
+    def _by_heads(self, letter: str, array: np.ndarray, made_of: Any) -> np.ndarray:
         """Queries, keys or values split into heads, if their number is known."""
         n_heads = self._attention.n_heads
+        if array.ndim == 4:  # split before, by tokens or by heads
+            array = array[self._sentence]
+            n = len(self.arrays["x"] if letter == "q" else self.arrays.get("context", self.arrays["x"]))
+            strides = made_of.stride() if hasattr(made_of, "stride") else made_of.strides
+            is_by_tokens = len(array) == n and (array.shape[1] != n or strides[1] > strides[2])
+            return array.swapaxes(0, 1) if is_by_tokens else array
         if array.ndim != 2 or not n_heads or (letter != "q" and self._width is None):
             return array
         if letter == "q" and array.shape[1] % n_heads == 0:
