@@ -206,3 +206,20 @@ def test_a_mistake_by_chance_along_one_axis_is_no_reason_against_the_other(mask)
     given = sequence_first(arrays(mask, names=("output",)))
     found = compare(None, {name: each for name, each in given.items() if "causal" not in mask or name != "mask"})
     assert found.first is None, str(found)
+
+
+@pytest.mark.parametrize("mask", ["causal (t, t)", "both (B, 1, t, t)"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_alibi_may_be_a_number_for_each_key(mask, dtype):
+    """As BLOOM adds it: slope * key is slope * (key - query) but for a number in each row."""
+    given, seen = MASKS[mask]
+    made = [[heads_of(rows @ W[each]) for each in "qkv"] for rows in X]
+    scaled = np.stack([q @ k.swapaxes(1, 2) * D**-0.5 for q, k, _ in made])
+    masked = np.where(seen, scaled + np.array([1 / 16, 1 / 256])[:, None, None] * np.arange(T), -np.inf)
+    stages = {"scaled": scaled, "masked": masked, "attention": softmax(masked)}
+    own = {"x": X, **{f"w_{each}": w for each, w in W.items()}} | stages
+    right = compare(None, {name: each.astype(dtype) for name, each in own.items()} | given)
+    assert right.first is None, str(right)
+    masked[2] += np.random.default_rng(1).normal(size=T)
+    wrong = compare(None, {name: each.astype(dtype) for name, each in own.items()} | given)
+    assert (wrong.differing, wrong.first.stage) == ((2,), "masked")

@@ -232,7 +232,11 @@ def _read_as(arrays: UserArrays, others: UserArrays, reading: Reading) -> Iterat
         masks = (each.arranged(t, s) for each in arrays["mask"].masks)
         own = [plain.with_mask(each) for each in masks if [(m.name, m.true_is) for m in each.chosen] == chosen]
     for each in own:
-        yield from _with_inferred(each, reading.mask, arrays)
+        for inferred in _with_inferred(each, reading.mask, arrays):
+            mask, shift = inferred.mask, reading.mask.shift
+            if mask is not None and shift is not None and mask.value.dtype != bool:
+                mask = mask.shifted(shift)
+            yield inferred.with_mask(mask) if mask is not None else inferred
 
 
 def _with_inferred(own: Reading, usual: MaskReading, arrays: UserArrays) -> Iterator[Reading]:

@@ -122,7 +122,7 @@ def _with_shifted_rows(comparer: Comparer, before: PassComparison, reading: Read
     line = rows[..., :1] + steps * (rows[..., -1:] - rows[..., :1])
     if not np.abs(rows - line).max() <= _EVEN * np.abs(rows).max() + _ROUNDINGS * first.rounding:
         return None  # as a forgotten bias of keys makes it, or as it isn't finite
-    candidate = Candidate.of(reading.with_mask(replace(mask, value=mask.value + line[..., None])))
+    candidate = Candidate.of(reading.with_mask(mask.shifted(line)))
     comparison = comparer.compare(replace(candidate, rotation=before.candidate.rotation))
     return comparison if comparison.agrees else None
 

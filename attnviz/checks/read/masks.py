@@ -81,7 +81,7 @@ class MaskReading:
     `inferred` is what hides keys beyond the masks: "causal", "zeros" (of the attention), "window" or "window on both
     sides" (of `size` positions); or what is added to scores: "ALiBi" or "ALiBi, causal". `by_convention` is the reading
     that follows the libraries' conventions, if this one contradicts them, or in which queries see themselves, if they
-    see only others in this one.
+    see only others in this one. `shift` (heads, queries) was added to each row of a bias, which the softmax ignores.
     """
 
     value: np.ndarray
@@ -91,6 +91,7 @@ class MaskReading:
     size: int = 0
     true_hides: bool = False  # whether True hides a key in all masks
     by_convention: MaskReading | None = None
+    shift: np.ndarray | None = None
 
     def arranged(self, n_queries: int, n_keys: int) -> MaskReading:
         return self._changed(lambda each: np.broadcast_to(each, np.broadcast_shapes(each.shape, (n_queries, n_keys))))
@@ -99,6 +100,10 @@ class MaskReading:
         usual = self.by_convention and self.by_convention.with_mask(mask, inferred, size)
         more = self._changed(lambda each: _both(each, mask))
         return replace(more, inferred=inferred, size=size, by_convention=usual)
+
+    def shifted(self, shift: np.ndarray) -> MaskReading:
+        """The reading with a number for each row of its biases."""
+        return replace(self, value=self.value + shift[..., None], shift=shift)
 
     @property
     def unlikelihood(self) -> int:
