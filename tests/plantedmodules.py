@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from attnviz.checks.recording.recorded_call import COMPUTED
+from attnviz.checks.recording.call import COMPUTED
 
 RECORDED = Path(__file__).parent / "data" / "planted_modules.npz"
 D_MODEL, N_HEADS = 12, 3
@@ -67,8 +67,8 @@ def like():
 def record_all() -> dict[str, np.ndarray]:
     """What the library's module computes with a causal mask, and what each planted one does in its place."""
     from attnviz import compare
-    from attnviz.checks.recording.calls import Layer, calls, drawn
-    from attnviz.checks.recording.copied import Parameters
+    from attnviz.checks.recording.layer import Layer, calls, drawn
+    from attnviz.checks.recording.parameters import Parameters
 
     x, library = drawn(D_MODEL, 0), Layer.of("like", like(), {})
     causal = dict(calls(library, x, {}))["causal"]

@@ -7,7 +7,7 @@ from fakedispatch import fake_softmax, fused, matmul, mm, mul
 from fakemodules import Attention, Norm, tensor, turned
 
 from attnviz import OwnArraysError, compare, record
-from attnviz.checks.recording.heard import Heard
+from attnviz.checks.recording.dispatch import Heard
 
 X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
 WHOLE = ["q", "k", "v", "masked", "attention", "concat", "output"]

@@ -78,9 +78,7 @@ def _are_alike(context: MistakeContext, one: str, other: str) -> bool:
 
 
 @CAUSES.add(
-    "the {rows} were made with {wrong}, not with {right}",
-    "{letter} = x @ w_{other}.T",
-    "{letter} = x @ w_{letter}.T",
+    "the {rows} were made with {wrong}, not with {right}", "{letter} = x @ w_{other}.T", "{letter} = x @ w_{letter}.T"
 )
 def matrix_of_another_projection(context: MistakeContext) -> Iterator[Change]:
     """Values made with W_K, for one; with its bias, or their own."""

@@ -1,7 +1,5 @@
 """Axis orders: arrays whose axes the user has in another order, found by permuting them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -8,15 +8,15 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.rotations import RopeVariant
+from attnviz.checks.explain.rope_variants import RopeVariant
 from attnviz.checks.read.formats import Format, written_in
 from attnviz.checks.read.layouts import Layout, Sizes, arranged, fitted, layouts_of, recomputed
 from attnviz.checks.read.limits import spend
 from attnviz.checks.read.masks import WrongMask, seen_in, wrong_masks
 from attnviz.checks.read.readings import Reading, largest_stage, readings, sizes_of, with_inferred_mask
-from attnviz.checks.read.rotation_tables import UserTables, rotation_tables
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.checks.read.user_arrays import Conventions, UserArray, UserArrays, numbers_in, other_meanings, user_arrays
+from attnviz.checks.read.user_tables import UserTables, rotation_tables
 from attnviz.core.assembly import NO_MASK
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.stage import split_layer

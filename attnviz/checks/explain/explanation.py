@@ -19,10 +19,10 @@ from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.layouts import Layout, recomputed
 from attnviz.checks.read.limits import OutOfWorkError, most_numbers, work_limit
 from attnviz.checks.read.names import layers_of, named, of_layer
-from attnviz.checks.read.rotation_tables import OF_QUERIES, UserTables
 from attnviz.checks.read.rounding import Rounded
 from attnviz.checks.read.table_rotation import TableRotation, as_table
 from attnviz.checks.read.user_arrays import Conventions, UserArray, UserArrays, user_arrays
+from attnviz.checks.read.user_tables import OF_QUERIES, UserTables
 from attnviz.core.changes import HIDEABLE
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.operations.rotation import Rotation

@@ -11,7 +11,7 @@ import numpy as np
 
 from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.read.layouts import score_stages
-from attnviz.checks.read.limits import batches
+from attnviz.checks.read.limits import chunks
 from attnviz.checks.read.rounding import Rounded
 
 _STEP = 0.15  # the distance of the logarithms on the first grid
@@ -100,7 +100,7 @@ class Fit:
 
     def _numbers_near(self, scores: Callable[[np.ndarray], np.ndarray], low: float, high: float) -> Iterator[float]:
         def off(numbers: np.ndarray) -> np.ndarray:
-            some = batches([*numbers], self.ours.size)
+            some = chunks([*numbers], self.ours.size)
             return np.concatenate([self._off(scores(np.array(each)[:, None, None])) for each in some])
 
         return numbers_near(off, low, high)

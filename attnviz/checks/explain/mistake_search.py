@@ -1,7 +1,5 @@
 """Mistake search: mistakes tried where a pass first differs from the arrays, one at a time, then in pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Prefilter: quick tests, without rounding errors, of whether one or several stacked passes come near the arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property

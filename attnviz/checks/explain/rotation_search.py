@@ -1,7 +1,5 @@
 """Rotation search: rotations (RoPE) of the unmodified passes that the arrays don't tell, known ones and fitted ones."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +12,7 @@ from attnviz.checks.explain.candidates import Candidate
 from attnviz.checks.explain.comparison import Comparer, PassComparison, compared_stages
 from attnviz.checks.explain.fitted_scale import Fit, numbers_near
 from attnviz.checks.explain.prefilter import MOST_OFF, Prefilter, distances
-from attnviz.checks.explain.rotations import (
+from attnviz.checks.explain.rope_variants import (
     RopeVariant,
     known_rotations,
     nodes_of_each,
@@ -23,7 +21,7 @@ from attnviz.checks.explain.rotations import (
 )
 from attnviz.checks.explain.unmodified_passes import UnmodifiedPasses
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
-from attnviz.checks.read.limits import batches, select
+from attnviz.checks.read.limits import chunks, select
 
 MAX_ROTATED = 2  # in how many readings a base, or in large passes how many rotations, are searched
 MAX_SCORES = 2**14  # passes with more scores are large: fewer rotations of them are searched
@@ -102,7 +100,7 @@ def _first_agreeing(
     compared = compared_stages(comparer.arrays, candidate, nodes)
     differing = [name for name, each in zip(compared, stages, strict=True) if not each.agrees]
     near = Prefilter(comparer, candidate, nodes, (differing or compared)[0])
-    for some in chain.from_iterable(_in_batches(each, candidate) for each in rotations):
+    for some in chain.from_iterable(_in_chunks(each, candidate) for each in rotations):
         for rotation in select(some, near.accepts_each(nodes_of_each(some, nodes))):
             rotated = comparer.compare(replace(candidate, rotation=rotation))
             if rotated.agrees:
@@ -148,7 +146,7 @@ def _remaining_distance(comparer: Comparer, candidate: Candidate) -> Callable[[R
 
 def _distances(comparer: Comparer, candidate: Candidate, rotations: Sequence[RopeVariant]) -> np.ndarray:
     nodes = comparer.unrotated_nodes(candidate)
-    some = ((nodes_of_each(each, nodes), len(each)) for each in _in_batches(rotations, candidate))
+    some = ((nodes_of_each(each, nodes), len(each)) for each in _in_chunks(rotations, candidate))
     return np.concatenate([distances(comparer, candidate, rotated, n) for rotated, n in some])
 
 
@@ -160,6 +158,6 @@ def _placed(rotations: Iterable[RopeVariant], candidate: Candidate) -> list[Rope
     return [replace(each, positions=positions, n_kept=n_kept) for each in rotations]
 
 
-def _in_batches(rotations: Sequence[RopeVariant], candidate: Candidate) -> Iterator[Sequence[RopeVariant]]:
+def _in_chunks(rotations: Sequence[RopeVariant], candidate: Candidate) -> Iterator[Sequence[RopeVariant]]:
     trace = candidate.trace
-    return batches(rotations, max(trace[each].size for each in ("scores", *trace["scores"].inputs)))
+    return chunks(rotations, max(trace[each].size for each in ("scores", *trace["scores"].inputs)))

@@ -1,7 +1,5 @@
 """Search: the order of work, in each precision, the finest first: unmodified passes, rotations, mistakes, pairs."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

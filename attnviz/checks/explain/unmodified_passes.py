@@ -1,7 +1,5 @@
 """Unmodified passes: the candidates compared with the arrays, before any mistake is tried."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -14,7 +12,7 @@ from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.explain.prefilter import Prefilter
 from attnviz.checks.explain.rows import ROWS
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
-from attnviz.checks.read.limits import batches, select
+from attnviz.checks.read.limits import chunks, select
 from attnviz.checks.read.readings import Reading, with_patterned_mask
 from attnviz.checks.read.rounding import Rounded
 
@@ -131,4 +129,4 @@ def _alike(readings: Iterable[Reading], n_others: int) -> Iterator[Sequence[Read
     """Batches of readings whose masks have the same shape and type."""
     for _, alike in groupby(readings, lambda each: (each.arrays["mask"].dtype, each.arrays["mask"].ndim)):
         some = list(alike)
-        yield from batches(some, max(some[0].sizes["h"] * some[0].sizes["t"] * ROWS, n_others))
+        yield from chunks(some, max(some[0].sizes["h"] * some[0].sizes["t"] * ROWS, n_others))

@@ -1,7 +1,5 @@
 """Decode steps: fewer queries than keys, as a cache kept the keys and values of earlier tokens."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Formats: the number format and the digits that numbers were written in."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left
 from dataclasses import dataclass

@@ -1,6 +1,4 @@
-"""Limits: how large stages of a server's uploads may be, how much a search may compute, and batches of work."""
-
-from __future__ import annotations
+"""Limits: how large stages of a server's uploads may be, how much a search may compute, and chunks of work."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -29,7 +27,7 @@ def most_numbers() -> float:
     return _bound.get()
 
 
-BATCH_NUMBERS = 2**19  # how many numbers a batch may hold
+CHUNK_NUMBERS = 2**19  # how many numbers a batch may hold
 Item = TypeVar("Item")
 _remaining: ContextVar[list[float] | None] = ContextVar("numbers that may still be computed", default=None)
 
@@ -61,9 +59,9 @@ def spend(n: int) -> None:
             raise OutOfWorkError
 
 
-def batches(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
-    """Split items that hold `size` numbers each into batches of at most BATCH_NUMBERS numbers."""
-    n = max(BATCH_NUMBERS // size, 1)
+def chunks(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    """Split items that hold `size` numbers each into chunks of at most CHUNK_NUMBERS numbers."""
+    n = max(CHUNK_NUMBERS // size, 1)
     return (items[at : at + n] for at in range(0, len(items), n))
 
 

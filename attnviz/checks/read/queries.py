@@ -1,7 +1,5 @@
 """Queries: the arrays of some queries alone, of a sentence whose scores are too many to compare."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,7 +9,7 @@ from attnviz.checks.read.files import Arrays, as_array
 from attnviz.checks.read.layouts import PARAMETERS, stages
 from attnviz.checks.read.masks import HIDES
 from attnviz.checks.read.names import KEY_WORDS, Texts, rotation_kind, stage_named
-from attnviz.checks.read.rotation_tables import OF_QUERIES
+from attnviz.checks.read.user_tables import OF_QUERIES
 from attnviz.core.errors import OwnArraysError
 
 _OF_KEYS = ("k", "v", "context")

@@ -28,9 +28,9 @@ from attnviz.checks.read.layouts import (
 )
 from attnviz.checks.read.limits import most_numbers
 from attnviz.checks.read.masks import HIDES, MaskReading, inferred_masks, patterned_masks
-from attnviz.checks.read.rotation_tables import OF_QUERIES, UserTables
 from attnviz.checks.read.table_rotation import Positions, TableRotation, as_table
 from attnviz.checks.read.user_arrays import UserArrays
+from attnviz.checks.read.user_tables import OF_QUERIES, UserTables
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.order import CHOICES, LayerConfig, layer_configs
@@ -187,11 +187,7 @@ def _n_mixed(layouts: Mapping[str, Layout]) -> int:
 
 
 def _read(
-    arrays: UserArrays,
-    sizes: Sizes,
-    layouts: Mapping[str, Layout],
-    numbers: Mapping[str, float],
-    tables: UserTables,
+    arrays: UserArrays, sizes: Sizes, layouts: Mapping[str, Layout], numbers: Mapping[str, float], tables: UserTables
 ) -> list[Reading]:
     values = {}
     for stage, layout in layouts.items():

@@ -1,7 +1,5 @@
 """User arrays: a user's arrays as stages, in each way that their names may mean, and numbers such as a scale."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -23,15 +21,7 @@ from attnviz.checks.read.layouts import (
     stages,
 )
 from attnviz.checks.read.masks import MaskReading, UserMask, mask_readings
-from attnviz.checks.read.names import (
-    Meaning,
-    convention,
-    is_by_heads,
-    meanings,
-    named,
-    named_number,
-    names_by_stage,
-)
+from attnviz.checks.read.names import Meaning, convention, is_by_heads, meanings, named, named_number, names_by_stage
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.core.errors import OwnArraysError
 

@@ -1,7 +1,5 @@
 """Check: `attnviz.check`, which compares a user's module with a library's on the same parameters and inputs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +11,11 @@ from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import recomputed, score_stages, stages_after_scores
 from attnviz.checks.read.names import is_rotation_table, stage_named
 from attnviz.checks.read.user_arrays import Conventions
-from attnviz.checks.recording.calls import Call, Layer, calls, drawn, tables_of, without_fused_kernels
-from attnviz.checks.recording.copied import OF_OUTPUT, Parameters, with_vectors_drawn
-from attnviz.checks.recording.heard import array_of
+from attnviz.checks.recording.call import COMPUTED
+from attnviz.checks.recording.dispatch import array_of
+from attnviz.checks.recording.layer import Call, Layer, calls, drawn, tables_of, without_fused_kernels
 from attnviz.checks.recording.modules import in_eval_mode
-from attnviz.checks.recording.recorded_call import COMPUTED
+from attnviz.checks.recording.parameters import OF_OUTPUT, Parameters, with_vectors_drawn
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import Comparison
 from attnviz.checks.report.words import title

@@ -1,7 +1,5 @@
 """Head effects: `attnviz.head_effects`, how much a model's output or loss changes without each head."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -9,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.recording.heard import array_of
+from attnviz.checks.recording.dispatch import array_of
 from attnviz.checks.recording.modules import AttentionModule, attention_modules, in_eval_mode
 from attnviz.core.errors import OwnArraysError, guarded
 

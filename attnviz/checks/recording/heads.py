@@ -1,7 +1,5 @@
 """All heads of a recording: the attention of each layer, why a layer has none, and statistics of each head."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 

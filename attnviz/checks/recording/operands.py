@@ -1,7 +1,5 @@
 """Operands: what was heard of a call as the stages of a layer: q and k as they enter products, kept keys, weights."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 

@@ -14,9 +14,9 @@ import numpy as np
 from attnviz.checks.read.files import Arrays, as_array
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
-from attnviz.checks.recording.heard import array_of, can_listen, listening
+from attnviz.checks.recording.call import Call
+from attnviz.checks.recording.dispatch import array_of, can_listen, listening
 from attnviz.checks.recording.modules import LOOKED_FOR, AttentionModule, attention_modules, parameter_names
-from attnviz.checks.recording.recorded_call import Call
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import ARRAYS_TO_SEND
 from attnviz.core.errors import OwnArraysError, guarded

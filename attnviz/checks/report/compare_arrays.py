@@ -1,7 +1,5 @@
 """Compare arrays: `attnviz.compare`, a user's arrays beside a pass."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -10,8 +8,9 @@ import numpy as np
 from attnviz.checks.causes import cause
 from attnviz.checks.causes.cause import WRONG_AXES
 from attnviz.checks.causes.libraries import lines_of
+from attnviz.checks.explain.batch import BatchExplanation, explain_batch
 from attnviz.checks.explain.explanation import Explanation, explain
-from attnviz.checks.explain.sentences import BatchExplanation, explain_batch
+from attnviz.checks.read.batches import batches_of
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import IN_OUT, PROJECTIONS, Orientation, layouts_of, score_stages
 from attnviz.checks.read.names import (
@@ -30,7 +29,6 @@ from attnviz.checks.read.names import (
 )
 from attnviz.checks.read.queries import of_queries, words_of_queries
 from attnviz.checks.read.rounding import Tolerance
-from attnviz.checks.read.sentences import batches_of
 from attnviz.checks.read.user_arrays import Conventions
 from attnviz.checks.report.notes import how_read, questions
 from attnviz.checks.report.unexplained import unexplained

@@ -1,7 +1,5 @@
 """Unexplained: sentences on a difference that no known mistake makes, as correct code may do what attnviz doesn't."""
 
-from __future__ import annotations
-
 import math
 from itertools import permutations
 

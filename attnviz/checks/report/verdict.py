@@ -1,7 +1,5 @@
 """Verdict: the comparison of a user's arrays with a pass, in sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,9 +10,7 @@ from attnviz.checks.causes import CAUSES, cause, code
 from attnviz.checks.causes.cause import ALONG_THE_BATCH, WRONG_AXES, Mistake
 from attnviz.checks.causes.libraries import Lines
 from attnviz.checks.explain.comparison import Agreement
-from attnviz.checks.read.names import (
-    is_rotation_table,
-)
+from attnviz.checks.read.names import is_rotation_table
 from attnviz.checks.report.words import Row, capital, difference_clause, html_of, shortened, title, to_rounding
 from attnviz.core.errors import guarded
 from attnviz.core.order import LayerConfig

@@ -1,4 +1,4 @@
-"""Recorded call: the arrays of one call of an attention module, from hooks and from what was heard."""
+"""Call: the arrays of one call of an attention module, from hooks and from what was heard."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ import numpy as np
 
 from attnviz.checks.read.names import stage_named
 from attnviz.checks.read.user_arrays import NEAR_ONE
-from attnviz.checks.recording.heard import Heard, array_of
+from attnviz.checks.recording.dispatch import Heard, array_of
 from attnviz.checks.recording.modules import (
     COMPRESSED,
     KEYS_AND_VALUES,

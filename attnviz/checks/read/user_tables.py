@@ -1,6 +1,4 @@
-"""Rotation tables: a user's own cosines and sines, by which queries and keys are rotated, and their positions."""
-
-from __future__ import annotations
+"""User tables: a user's own cosines and sines, by which queries and keys are rotated, and their positions."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,4 @@
-"""Copied parameters: those of a library's layer in the user's own, matched by stages, and restored afterwards."""
-
-from __future__ import annotations
+"""Parameters: those of a library's layer in the user's own, matched by stages, and restored afterwards."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,8 +9,8 @@ import numpy as np
 from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import OUT_IN, FusedLayout
 from attnviz.checks.read.names import is_by_heads
-from attnviz.checks.recording.calls import Layer
-from attnviz.checks.recording.heard import array_of
+from attnviz.checks.recording.dispatch import array_of
+from attnviz.checks.recording.layer import Layer
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.trace import Trace
 

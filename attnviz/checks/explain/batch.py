@@ -1,6 +1,4 @@
-"""Sentences of a batch: each read as the first that agrees, and the first that differs explained."""
-
-from __future__ import annotations
+"""Batch: each sentence read as the first that agrees, and the first that differs explained."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -17,12 +15,12 @@ from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.explanation import Explanation, agreeing, by_convention, explain, explained
 from attnviz.checks.explain.search import Search
+from attnviz.checks.read.batches import Batch
 from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import arranged, fitted
 from attnviz.checks.read.masks import MaskReading
 from attnviz.checks.read.names import of_layer, stage_named
 from attnviz.checks.read.readings import Reading, with_inferred_mask, with_patterned_mask
-from attnviz.checks.read.sentences import Batch
 from attnviz.checks.read.user_arrays import Conventions, UserArrays
 from attnviz.core.errors import OwnArraysError
 

@@ -1,4 +1,4 @@
-"""Calls: a single layer of attention, and what it computes when it is called in each possible way."""
+"""Layer: a single layer of attention, and what it computes when it is called in each possible way."""
 
 from __future__ import annotations
 

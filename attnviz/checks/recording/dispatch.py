@@ -1,10 +1,8 @@
-"""Heard: the operands of matrix products, softmaxes and fused attention while a module of PyTorch runs.
+"""Dispatch: the operands of matrix products, softmaxes and fused attention while a module of PyTorch runs.
 
 A dispatch mode hears them below whatever API is called (`@`, einsum, `scaled_dot_product_attention`, `F.softmax`), also
 inside `nn.MultiheadAttention`. A function mode would turn off that module's fast path, which changes what it computes.
 """
-
-from __future__ import annotations
 
 import math
 import sys

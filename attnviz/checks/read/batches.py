@@ -1,6 +1,4 @@
-"""Sentences: the arrays of a batch, split into those of each sentence."""
-
-from __future__ import annotations
+"""Batches: arrays of several sentences, split into those of each sentence."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Rotations: queries and keys rotated by their positions (RoPE), as arrays may be without saying so."""
+"""RoPE variants: queries and keys rotated by their positions (RoPE), as arrays may be without saying so."""
 
 from __future__ import annotations
 
