@@ -357,8 +357,28 @@ class AddsToResidual(Attention):
         return residual + output, attention
 
 
-for each in (BiasedByPosition, AddsToResidual, Capped):
+class DividesBias(AddsToResidual):
+    """Attention that divides the scores after ALiBi's biases were added, as Falcon's."""
+
+    def bias(self, tokens):
+        return super().bias(tokens) * self.scale
+
+
+class NormsOutput(Attention):
+    """Attention that adds its output to its input and norms the sum, as ALBERT's."""
+
+    def __init__(self):
+        super().__init__()
+        self.LayerNorm = LayerNorm(6, 4)
+
+    def forward(self, x):
+        output, attention = super().forward(x)
+        return self.LayerNorm(x + output), attention
+
+
+for each in (BiasedByPosition, AddsToResidual, Capped, NormsOutput):
     each.__module__ = "transformers.models.fake"
+DividesBias.__module__ = "transformers.models.falcon.fake"
 
 
 class LatentHeads(Module):

@@ -42,6 +42,7 @@ class Case:
 LLAMA = SMALL | {"num_attention_heads": 4, "num_key_value_heads": 2}
 GPT2 = {"n_embd": 8, "n_layer": 2, "n_head": 2, "n_positions": 32, "vocab_size": 11}
 T5 = {"vocab_size": 11, "d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 2, "num_heads": 2}
+FALCON = {"alibi": True, "new_decoder_architecture": False, "multi_query": False}
 OLMO2 = SMALL | {"num_key_value_heads": 1}
 DEEPSEEK = (
     SMALL
@@ -71,12 +72,16 @@ CASES = {
     "gpt_oss": Case(GPT_OSS | {"sliding_window": 3}, ROTATED - {"masked"}, layer=0),
     "qwen3": Case(SMALL | {"num_key_value_heads": 1, "head_dim": 4}, ROTATED),
     "gemma3_text": Case(SMALL | {"num_key_value_heads": 1, "head_dim": 4, "sliding_window": 3}, ROTATED, layer=0),
+    "cohere": Case(SMALL | {"use_qk_norm": True}, NORMED),
+    "albert": Case(SMALL | {"embedding_size": 4}),
+    "falcon": Case({"vocab_size": 11, "hidden_size": 8, "num_hidden_layers": 2, "num_attention_heads": 2} | FALCON),
     "MultiheadAttention": Case(stages=HEARD - {"concat"}),
     "TransformerEncoder": Case(stages=frozenset({"output"})),
     # what one kernel computes
     "gpt2, fused": Case(GPT2, FUSED, attention="sdpa"),
     "llama, fused": Case(LLAMA, FUSED | {"q_rotated", "k_rotated"}, attention="sdpa"),
     "t5, fused": Case(T5, FUSED, layer=-2, attention="sdpa"),
+    "MultiheadAttention, appended": Case(stages=frozenset({"attention", "output"})),
     "MultiheadAttention, fused": Case(stages=FUSED - {"concat"}),
     # rotations that the cosines and sines tell
     "qwen2, yarn": Case(LLAMA | {"rope_parameters": YARN}, ROTATED),
@@ -119,7 +124,8 @@ def made(name: str):
     import torch
 
     if name.startswith("MultiheadAttention"):
-        return torch.nn.MultiheadAttention(8, 2).eval()
+        appends = "appended" in name
+        return torch.nn.MultiheadAttention(8, 2, add_bias_kv=appends, add_zero_attn=appends).eval()
     if name == "TransformerEncoder":
         layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
         return torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).eval()

@@ -190,6 +190,39 @@ def test_an_appended_key_is_no_kept_one(key):
         assert compare(None, recorded[0]).first is None
 
 
+class OfTorch(Appends):
+    """Attention as PyTorch's own module, whose keys attnviz can't make of the tokens."""
+
+
+OfTorch.__module__ = "torch.nn.fake"
+
+
+@pytest.mark.parametrize("key", [0.0, 0.5])
+def test_keys_that_no_token_has_are_taken_as_heard(key):
+    model = OfTorch()
+    model.key = key
+    with record(model) as recorded:
+        model(X)
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+    assert [each.stage for each in found.stages] == ["attention", "concat", "output"]
+    assert "no token has" in recorded.notes[""]
+
+
+@pytest.mark.parametrize("name", ["", "in_proj_weight"])
+def test_a_causal_flag_becomes_a_mask_that_is_read_in_one_way(name):
+    model = Fused()
+    if name:
+        model.in_proj_weight = tensor(np.zeros((18, 6)))
+        del model.W_query, model.W_key, model.W_value
+        model.projected = lambda x: np.split(x @ np.ones((6, 18)), 3, axis=-1)
+    with record(model) as recorded:
+        model(X)
+    mask = recorded[0]["attn_mask"]
+    np.testing.assert_array_equal(mask, np.where(np.tri(5), 0, -np.inf) if name else np.tri(5, dtype=bool))
+    assert (mask.dtype == bool) == (not name)
+
+
 class Normed(Heads):
     """Each head of queries and keys has an RMSNorm, and nothing is rotated."""
 

@@ -9,6 +9,7 @@ from fakemodules import (
     AddsToResidual,
     Attention,
     BiasedByPosition,
+    DividesBias,
     LatentAttention,
     LatentHeads,
     Linear,
@@ -16,6 +17,7 @@ from fakemodules import (
     Norm,
     NormsAllHeads,
     NormsEachHead,
+    NormsOutput,
     tensor,
 )
 from implementations import softmax
@@ -206,6 +208,13 @@ VARIANTS = {
         ["q", "k", "v", "attention", "concat", "output"],
         "",
     ),
+    "biases that are divided": (
+        DividesBias,
+        {"residual": X, "alibi": tensor(np.random.default_rng(6).normal(size=(4, 1, 5)))},
+        ["q", "k", "v", "attention", "concat", "output"],
+        "",
+    ),
+    "a norm of the output": (NormsOutput, {}, ["q", "k", "v", "attention", "concat", "output"], ""),
     "latents": (LatentHeads, {}, ["attention", "concat", "output"], "come from a latent"),
 }
 

@@ -22,6 +22,10 @@ from attnviz.checks.recording.operands import stages_heard
 from attnviz.core.errors import OwnArraysError
 
 COMPUTED = ("q", "k", "v", "attention", "concat", "output")  # the recorded arrays that the module computes
+_APPENDED = (
+    "It appends keys that no token has (add_bias_kv, add_zero_attn), which attnviz has no operation for. Queries, keys "
+    "and values are recorded as they enter the products."
+)
 _CONTEXTS = ("key", "encoder_hidden_states", "key_value_states", "context", "memory")
 
 
@@ -29,6 +33,7 @@ class Call:
     """The arrays recorded by hooks during one call of a module; `arrays` has names that `compare` reads."""
 
     is_readable = True  # until a hook raises
+    is_made_otherwise = False  # whether no stage before the products is computed as attnviz does
 
     def __init__(self, attention: AttentionModule, sentence: int) -> None:
         self._attention, self._sentence = attention, sentence
@@ -66,6 +71,8 @@ class Call:
         if context is not None and context is not x:
             self._record_context(context, x)
         self.arrays |= {name: self._mask(name, array_of(value)) for name, value in masks.items()}
+        if self._attention.divides_alibi and "alibi" in self.arrays and self._attention.n_heads:
+            self.arrays["alibi"] = self.arrays["alibi"] * (self.arrays["x"].shape[-1] / self._attention.n_heads) ** -0.5
         tables = _rotations(arguments, self._attention.is_sin_first)
         self.arrays |= {name: array for name, each in tables if (array := self._table(name, each)).size}
         for name, number in self._attention.numbers.items():
@@ -94,7 +101,7 @@ class Call:
         """Record the result of one of the `submodules`."""
         if kind == "w_o":
             self.arrays["concat"] = self._of_sentence(args[0])
-            if self._attention.has_output_outside or self._is_added_to:
+            if self._attention.has_output_outside or self._is_added_to or self._attention.is_huggingfaces:
                 self.arrays["output"] = self._of_sentence(result)
         elif kind == POSITION_BIAS:  # (queries, keys, heads), the same for all sentences
             self.arrays[kind] = np.moveaxis(array_of(result), -1, 0)
@@ -132,7 +139,8 @@ class Call:
     def end(self, output: Any) -> None:
         """Record the output of the module, and its attention if it returns it."""
         first, *rest = output if isinstance(output, (tuple, list)) else (output,)
-        if not self._attention.has_output_outside and not self._is_added_to and _is_tensor(first):
+        is_projected = "output" in self.arrays or self._attention.has_output_outside or self._is_added_to
+        if not is_projected and _is_tensor(first):
             self.arrays["output"] = self._of_sentence(first)
         returned = [array_of(value) for value in rest if _is_tensor(value) and value.ndim in (3, 4)]
         n_queries = len(self.arrays["x"])  # weights need not sum to 1, by a mistake, but are positive
@@ -144,8 +152,15 @@ class Call:
 
     @property
     def note(self) -> str:
-        """A sentence on what was not heard; empty if attention was recorded, or nothing listened."""
-        return self.heard.note if self.heard and "attention" not in self.arrays else ""
+        """Sentences on what was not heard, if anything listened, and on what is recorded in place of parameters."""
+        unheard = self.heard.note if self.heard and "attention" not in self.arrays else ""
+        return f"{unheard} {_APPENDED if self.is_made_otherwise else ''}".strip()
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The parameters of what a pass from the recorded arrays computes, by their names."""
+        stages, all_of = self._attention.stages, self._attention.parameters
+        return {name: each for name, each in all_of.items() if not self.is_made_otherwise or stages[name][-2:] == "_o"}
 
     def listen(self) -> Heard:
         parameters = self._attention.parameters.values()
@@ -163,10 +178,14 @@ class Call:
         n_keys: int | None = self.arrays["k"].shape[-2] if "k" in self.arrays else n_new
         if self._attention.is_torchs and "k" in operands and operands["k"].shape[-2] != n_keys:
             n_keys = None  # with add_zero_attn and bias_k
+            if operands["k"].shape[-2] > n_new + 1 or operands["k"][:, -1].any() or "attention" not in self.arrays:
+                self._begin_with_keys(operands, operands["k"].shape[-2] - n_new)
         if "attn_mask" in self.heard.numbers and (self._attention.is_huggingfaces or not self._has_mask):
             self.arrays = {name: each for name, each in self.arrays.items() if stage_named(name) != "mask"}
             self._has_mask = False  # what was heard combines them
         for name, number in self.heard.numbers.items():
+            if number.dtype == bool and any("in_proj" in each for each in self._attention.parameters):
+                number = np.where(number, 0, -np.inf)  # beside such names True would be read as hidden
             is_known = name in self.arrays or (name == "attn_mask" and self._has_mask)
             if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
                 self.arrays[name] = number
@@ -183,6 +202,15 @@ class Call:
         bias = self.arrays.get(POSITION_BIAS)
         if bias is not None and "masked" in self.arrays:  # MPT's is for the longest text
             self.arrays[POSITION_BIAS] = bias[..., -self.arrays["masked"].shape[-1] :]
+
+    def _begin_with_keys(self, operands: Mapping[str, np.ndarray], n_appended: int) -> None:
+        """Record queries, keys and values as they enter the products, where keys are appended that no token has."""
+        self.is_made_otherwise = True
+        self.arrays.pop("context", None)
+        self.arrays |= {letter: operands[letter] for letter in "qkv"}
+        for name, mask in self.arrays.items():
+            if stage_named(name) == "mask":
+                self.arrays[name] = np.pad(mask, [*[(0, 0)] * (mask.ndim - 1), (0, n_appended)])
 
     def _drop_unused_positions(self) -> None:
         """Forget what rotates in other layers (SmolLM3), or is made and not used (Falcon), and positions in embeddings.

@@ -108,7 +108,7 @@ class Heard:
             mask = mask[self._sentence if len(mask) > 1 else 0] if mask.ndim == 4 else mask
             self.numbers["attn_mask"] = np.broadcast_to(array_of(mask), (*mask.shape[:-2], n_queries, n_keys)).copy()
         elif arguments.get("is_causal"):
-            self.numbers["attn_mask"] = np.where(np.tri(n_queries, n_keys), 0, -np.inf).astype(np.float32)
+            self.numbers["attn_mask"] = np.tri(n_queries, n_keys, dtype=bool)
         if arguments.get("scale") is not None:
             self.numbers["scale"] = np.array(float(arguments["scale"]))
 

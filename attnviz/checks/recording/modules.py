@@ -81,6 +81,11 @@ class AttentionModule:
         return type(self.module).__module__.startswith("transformers.")
 
     @property
+    def divides_alibi(self) -> bool:
+        """Whether it divides scores with ALiBi's biases in them, as Falcon; others add these afterwards."""
+        return self.is_huggingfaces and type(self.module).__module__.split(".")[2] == "falcon"
+
+    @property
     def is_sin_first(self) -> bool:
         """Whether it is called with sines and cosines, in this order, as GPT-J and CodeGen."""
         return self.is_huggingfaces and type(self.module).__module__.split(".")[2] in ("gptj", "codegen")

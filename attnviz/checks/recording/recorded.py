@@ -332,7 +332,7 @@ def _hooks(
                 if is_last:
                     recorded.add_note(place, call.note)
                     stages = {name: attention.stages[name] for name in names if name in attention.stages}
-                    parameters = {stages.get(name, name): array_of(each) for name, each in attention.parameters.items()}
+                    parameters = {stages.get(name, name): array_of(each) for name, each in call.parameters.items()}
                     recorded.keep(place, call.arrays | parameters)
         except Exception as error:
             call.is_readable = False
