@@ -91,6 +91,71 @@ def test_one_wrong_line_is_said_once_and_at_most_four_alternatives_are():
     assert sentence.endswith("(and in 2 more ways).")
 
 
+def of_olmo(scale):
+    """The stages of attention whose norm is over all heads, with RoPE in halves, of (out, in) matrices."""
+    rng = np.random.default_rng(1)
+    tokens, heads, d, width = 5, 2, 4, 8
+    x, w = rng.normal(size=(tokens, width)), {each: rng.normal(size=(width, width)) / 3 for each in "qkvo"}
+    gains = {each: 1 + rng.normal(size=width) / 4 for each in "qk"}
+    made = {each: x @ w[each].T for each in "qkv"}
+    normed = {e: made[e] / np.sqrt((made[e] ** 2).mean(axis=-1, keepdims=True) + 1e-6) * gains[e] for e in "qk"}
+    before, after, v = (
+        {e: a.reshape(tokens, heads, d).swapaxes(0, 1) for e, a in each.items()}
+        for each in ({e: made[e] for e in "qk"}, normed, {"v": made["v"]})
+    )
+    angles = np.arange(tokens)[:, None] * 10_000.0 ** (-np.arange(0, d, 2) / d)
+    cos, sin = (np.tile(each(angles), 2) for each in (np.cos, np.sin))
+    turned = {
+        e: a * cos + np.roll(a, d // 2, -1) * np.where(np.arange(d) < d // 2, -sin, sin) for e, a in after.items()
+    }
+    masked = np.where(np.tri(tokens) > 0, turned["q"] @ turned["k"].swapaxes(1, 2) * scale, -np.inf)
+    attention = np.exp(masked) / np.exp(masked).sum(axis=-1, keepdims=True)
+    output = (attention @ v["v"]).swapaxes(0, 1).reshape(tokens, width) @ w["o"].T
+    given = {f"{e}_proj.weight": w[e] for e in "qkvo"} | {f"{e}_norm.weight": gains[e] for e in "qk"}
+    given |= {"x": x, "mask": np.tri(tokens, dtype=bool), "attention": attention, "output": output}
+    return given, {
+        "before": before,
+        "after": after,
+        "normed": {f"{e}_normed": a for e, a in after.items()},
+        "turned": {f"{e}_rotated": a for e, a in turned.items()},
+        "tables": {"cos": cos, "sin": sin},
+        "v": v,
+    }
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0])
+@pytest.mark.parametrize("names", ["after v", "normed v", "before turned v", "before normed turned tables v", "turned"])
+def test_a_pass_begins_after_a_norm_of_all_heads(names, scale):
+    given, stages = of_olmo(scale)
+    for each in names.split():
+        given |= stages[each]
+    found = compare(None, given)
+    assert "what was before was not recomputed" in str(found)
+    if scale == 0.5:
+        assert found.first is None, str(found)
+        assert "attention" in {each.stage for each in found.stages}
+    else:
+        assert found.first.stage == "attention"
+        assert "√d_k" in str(found)
+
+
+@pytest.mark.parametrize("bias", [False, True])
+def test_a_matrix_that_all_heads_share_is_that_of_each(bias):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(5, 6))
+    w, b = ({e: rng.normal(size=shape) for e in "qkv"} for shape in ((3, 3), (3,)))
+    q, k, v = ((x.reshape(5, 2, 3) @ w[e].T + b[e] * bias).swapaxes(0, 1) for e in "qkv")
+    attention = np.exp(q @ k.swapaxes(1, 2) / 3**0.5)
+    attention /= attention.sum(axis=-1, keepdims=True)
+    arrays = {"x": x, "q": q, "attention": attention, "heads": attention @ v}
+    arrays |= {f"{e}_proj.weight": w[e] for e in "qkv"} | ({f"{e}_proj.bias": b[e] for e in "qkv"} if bias else {})
+    found = compare(None, arrays)
+    assert found.first is None, str(found)
+    assert [each.stage for each in found.stages] == ["q", "attention", "heads"]
+    assert "one matrix for all heads" in str(found)
+    assert compare(None, arrays | {"q": q[::-1]}).first.stage == "q"
+
+
 def test_a_norm_of_all_heads_is_refused_by_name():
     gains = {"q_norm.weight": np.ones(HEADS * D_K), "k_norm.weight": np.ones(HEADS * D_K)}
     with pytest.raises(OwnArraysError, match=r"'q_norm.weight' has those of all heads, as in OLMo 2\. Give q and k"):

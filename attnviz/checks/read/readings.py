@@ -28,6 +28,7 @@ from attnviz.checks.read.layouts import (
 )
 from attnviz.checks.read.limits import most_numbers
 from attnviz.checks.read.masks import HIDES, MaskReading, inferred_masks, patterned_masks
+from attnviz.checks.read.otherwise_made import norm_of_all_heads
 from attnviz.checks.read.table_rotation import Positions, TableRotation, as_table
 from attnviz.checks.read.user_arrays import UserArrays
 from attnviz.checks.read.user_tables import OF_QUERIES, UserTables
@@ -98,7 +99,7 @@ def readings(
             f"A pass begins with x and parameters, with q, k and v, or with scores or attention; got {names}."
         )
     if not ranked:
-        if gain := _of_all_heads(arrays):
+        if gain := norm_of_all_heads(arrays):
             raise OwnArraysError(
                 f"A norm of queries and keys has a gain for each dimension of one head; {gain[:40]!r} has those of all "
                 "heads, as in OLMo 2. Give q and k as they are after it, and leave their matrices and norms out."
@@ -134,13 +135,6 @@ def readings(
         for each in _read(arrays, sizes, layouts, numbers, tables or UserTables())
     ]
     return sorted(read, key=lambda each: each.mask.unlikelihood if each.mask else 0)
-
-
-def _of_all_heads(arrays: UserArrays) -> str:
-    """The name of a norm's gain that is as long as the queries of all heads; "" if there is none."""
-    lengths = arrays["w_q"].value.shape if "w_q" in arrays and arrays["w_q"].value.ndim == 2 else ()
-    gains = (arrays[each] for each in ("g_q_norm", "g_k_norm") if each in arrays)
-    return next((each.name for each in gains if each.value.size in lengths), "")
 
 
 def _fits(

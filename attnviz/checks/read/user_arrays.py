@@ -22,6 +22,7 @@ from attnviz.checks.read.layouts import (
 )
 from attnviz.checks.read.masks import MaskReading, UserMask, mask_readings
 from attnviz.checks.read.names import Meaning, convention, is_by_heads, meanings, named, named_number, names_by_stage
+from attnviz.checks.read.otherwise_made import after_norm_of_all_heads, with_matrices_of_all_heads
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.core.errors import OwnArraysError
 
@@ -39,6 +40,7 @@ class UserArray:
     dtype: np.dtype  # the original type
     orientation: str | None = None  # the family of a matrix's layout, if its name, its shape or the user tells it
     masks: tuple[MaskReading, ...] = ()
+    note: str = ""  # a sentence on another way to make it than attnviz's
 
     @cached_property
     def format_and_digits(self) -> tuple[Format, Digits | None]:
@@ -134,6 +136,7 @@ def _are_weights(scores: np.ndarray) -> bool:
 
 def other_meanings(arrays: UserArrays) -> Iterator[UserArrays]:
     """The arrays, and what else some of their names may mean in a pass from these arrays; the likeliest first."""
+    arrays = _in_order(with_matrices_of_all_heads(after_norm_of_all_heads(arrays)))
     steps = [*map(_in_order, with_kept(arrays))]
     if steps:
         yield from steps

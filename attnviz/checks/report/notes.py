@@ -158,6 +158,7 @@ def how_read(explanation: Explanation) -> Iterator[str]:
         if layout.title not in ("", OUT_IN, IN_OUT, JOINED) and not (layout.is_averaged and sizes["h"] == 1):
             others.setdefault(layout.title, []).append(title(stage))
     yield from (f"Your {listed(names)}: {how}." for how, names in others.items())
+    yield from dict.fromkeys(each.note for each in arrays.values() if each.note)
     mask = reading.mask if reading else None
     if mask:
         yield from map(_meaning_sentence, mask.chosen)
