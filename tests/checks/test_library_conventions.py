@@ -139,3 +139,38 @@ def test_heads_split_without_transposing_after_the_recorded_projections_are_name
         assert found.explained, str(found)
         cutting = [each for each in found.causes if each.id == "heads split without transposing"]
         assert "".join(each.slots["names"] for each in cutting) == "Q, K and V were", str(found)
+
+
+def cosines(*, gains=None, axis=-1, scale=10.0, n=1):
+    """Cosine attention, as in Swin Transformer V2: queries and keys of length 1."""
+    made = {name: [] for name in ("x", "q", "k", "q_normed", "k_normed", "scores", "scaled", "attention", "output")}
+    for at in range(n):
+        x = X[::-1] + at if at else X
+        q, k, v = (split(x @ W[each].T) for each in "qkv")
+        normed = [each / np.linalg.norm(each, axis=axis, keepdims=True) for each in (q, k)]
+        normed = [each * gain for each, gain in zip(normed, gains, strict=True)] if gains else normed
+        scores = normed[0] @ normed[1].swapaxes(1, 2)
+        attention = softmax(scale * scores)
+        output = (attention @ v).swapaxes(0, 1).reshape(N, -1) @ W["o"].T
+        for name, each in zip(made, (x, q, k, *normed, scores, scale * scores, attention, output), strict=True):
+            made[name].append(each)
+    stages = {name: np.stack(each) if n > 1 else each[0] for name, each in made.items()}
+    names = {f"{each}_norm.weight": gain for each, gain in zip("qk", gains or (), strict=False)}
+    return {"hidden_states": stages.pop("x"), **HUGGING_FACE, **names, **stages}
+
+
+FEW = ("q", "k", "q_normed", "k_normed", "scores", "scaled")
+
+
+@pytest.mark.parametrize("n", [1, 2])
+@pytest.mark.parametrize("gains", [None, (1 + RANDOM.normal(size=D) / 4, 1 + RANDOM.normal(size=D) / 4)])
+@pytest.mark.parametrize("without", [(), FEW[:2], FEW])
+def test_queries_and_keys_of_length_1_agree(n, gains, without):
+    if gains and "q_normed" in without:
+        return  # the gains are then those of an RMS norm
+    arrays = {name: each for name, each in cosines(gains=gains, n=n).items() if name not in without}
+    given, fitted = compare(None, arrays | {"scale": np.array(10.0)}), compare(None, arrays)
+    assert (given.first, given.questions) == (None, ()), str(given)
+    assert (fitted.first, len(fitted.questions)) == (None, 1), str(fitted)  # the scale that fits may be meant or not
+    wrong = {name: each for name, each in cosines(gains=gains, n=n, axis=-2).items() if name not in without}
+    assert compare(None, wrong | {"scale": np.array(10.0)}).first is not None

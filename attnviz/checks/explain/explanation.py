@@ -130,7 +130,8 @@ class Explanation:
         operation = candidate.reading and candidate.reading.config.rotation
         is_kept = candidate.reading is not None and not candidate.reading.arrays.keys().isdisjoint(KEPT)
         is_unknown = candidate.rotation and candidate.rotation.operation is None
-        if not is_kept and not is_unknown and not isinstance(operation, TableRotation):
+        is_of_cosines = candidate.reading is not None and candidate.reading.is_of_cosines
+        if not is_kept and not is_unknown and not is_of_cosines and not isinstance(operation, TableRotation):
             return {}
         nodes = candidate.rotation.nodes(nodes_of(candidate.trace)) if candidate.rotation else candidate.trace
         if not {"q", "k", "v"} <= set(nodes.keys()):

@@ -25,6 +25,7 @@ from attnviz.checks.explain.unmodified_passes import (
     UnmodifiedPasses,
     compare_candidates,
     with_agreeing_pattern,
+    with_cosines,
 )
 from attnviz.checks.read.formats import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, Digits, Format
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
@@ -61,9 +62,10 @@ class PrecisionSearch:
         """The pass that reproduces every array with a mask or a rotation that the arrays don't tell."""
         if self.candidates.is_settled:
             return None
+        cosines = (with_cosines(self.comparer, each) for each in self.unmodified.nearest)
         patterned = (with_agreeing_pattern(self.comparer, each) for each in self.unmodified.nearest)
         rotated = (with_known_rotation(self.comparer, each) for each in self._unrotated)
-        return _diagnosis(next(filter(None, chain(patterned, rotated)), None))
+        return _diagnosis(next(filter(None, chain(cosines, patterned, rotated)), None))
 
     @cached_property
     def single_mistakes(self) -> Diagnosis:

@@ -8,12 +8,14 @@ import numpy as np
 
 from attnviz.checks.explain.candidates import Candidate, Candidates
 from attnviz.checks.explain.comparison import AS_HIDDEN, Comparer, PassComparison, magnitude, rank_of
+from attnviz.checks.explain.fitted_scale import Fit, simple
 from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.explain.prefilter import Prefilter
 from attnviz.checks.explain.rows import ROWS
+from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.limits import chunks, select
-from attnviz.checks.read.readings import Reading, with_patterned_mask
+from attnviz.checks.read.readings import L2Norm, Reading, with_patterned_mask
 from attnviz.checks.read.rounding import Rounded
 
 MAX_CANDIDATES = 8  # how many readings are examined closely
@@ -72,6 +74,35 @@ def _roughly(candidate: Candidate, comparer: Comparer) -> tuple[tuple[int, int],
     if not is_cached:
         candidate.forget()
     return rank_of(stages), magnitude(max((each.roundings for each in stages), default=0.0))
+
+
+def with_cosines(comparer: Comparer, unmodified: PassComparison) -> PassComparison | None:
+    """The pass whose queries and keys are divided by their lengths, if it reproduces every array.
+
+    The factor of the scores is the user's, or the one that fits.
+    """
+    reading, first = unmodified.candidate.reading, unmodified.first_difference
+    if not reading or not first or first.stage not in (*score_stages(), *stages_after_scores()):
+        return None
+    d_k = reading.config.d_k
+    if "q" not in unmodified.candidate.trace or "k" not in unmodified.candidate.trace or not d_k:
+        return None
+    if reading.is_of_cosines:
+        divided = comparer.whole(unmodified)
+    elif reading.config.qk_norm or not reading.arrays.keys().isdisjoint(("q_rotated", "k_rotated", *KEPT)):
+        return None
+    else:
+        reading = replace(reading, config=replace(reading.config, qk_norm=L2Norm()))
+        divided = comparer.compare(Candidate.of(reading))
+    if divided.agrees or reading.config.scale:
+        return divided if divided.agrees else None
+    fit = Fit.of(divided.first_difference, divided.values.get("scaled"))
+    factor = fit.factor() if fit else None
+    if not factor:
+        return None
+    config = replace(reading.config, scale=simple(factor * d_k**-0.5)[0])
+    fitted = comparer.compare(Candidate.of(replace(reading, config=config, has_fitted_scale=True)))
+    return fitted if fitted.agrees else None
 
 
 def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> PassComparison | None:

@@ -33,6 +33,7 @@ from attnviz.checks.read.table_rotation import Positions, TableRotation, as_tabl
 from attnviz.checks.read.user_arrays import UserArrays
 from attnviz.checks.read.user_tables import OF_QUERIES, UserTables
 from attnviz.core.errors import OwnArraysError
+from attnviz.core.operations.norms import RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.order import CHOICES, LayerConfig, layer_configs
 
@@ -40,6 +41,16 @@ _MAX_READINGS = 64
 _MATRICES = (*PROJECTIONS, "w_o")
 _CONTRIBUTIONS = 2  # times as many numbers as another stage they may have
 _STAGES = ("hts", "htd", "hsd", "hsv", "htv", "to", "tn", "te")
+
+
+@dataclass(frozen=True)
+class L2Norm(RMSNorm):
+    """Each row divided by its length, as cosine attention does with queries and keys (as in Swin Transformer V2)."""
+
+    epsilon: float = 1e-24
+
+    def factor(self, x: np.ndarray) -> np.ndarray:
+        return super().factor(x) / x.shape[-1] ** 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +64,18 @@ class Reading:
     mask: MaskReading | None = None
     adds_to_gains: bool = False  # whether 1 is added to each gain, as in Gemma
     positions: Positions | None = None  # of the keys, if they aren't 0, 1, 2, ... or the queries' aren't
+    has_fitted_scale: bool = False  # whether the scores' factor is the one that fits, as the arrays lack it
 
     @property
     def table(self) -> TableRotation | None:
         """The rotation by the user's own table, if there is one."""
         rotation = self.config.rotation
         return rotation if isinstance(rotation, TableRotation) and rotation.is_given else None
+
+    @property
+    def is_of_cosines(self) -> bool:
+        """Whether queries and keys are divided by their lengths."""
+        return isinstance(self.config.qk_norm, L2Norm)
 
     @property
     def begins_with_queries(self) -> bool:
@@ -200,6 +217,8 @@ def _read(
     rotations, may_lack = _rotations(names, values, sizes, tables)
     names -= {"q_rotated", "k_rotated"} if rotations else set()
     configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale, **more) for each in layer_configs(names)]
+    if not names.isdisjoint(("q_normed", "k_normed")):
+        configs += [replace(each, qk_norm=L2Norm()) for each in configs if each.qk_norm == RMSNorm()]
     if d_k == 1:  # of which there are no pairs
         configs = [replace(each, rotation=None) for each in configs]
     rotated = [replace(each, rotation=rotation) for each in configs for rotation in rotations]

@@ -52,6 +52,10 @@ def questions(explanation: Explanation) -> Iterator[str]:
         tables = listed([shortened(each) for each in explanation.tables.names])
         yield f"Your {tables} may be for halves or neighbours, and {table.pairs}, as in few models, were turned: right?"
     yield from _step_questions(explanation, is_for_halves)
+    if reading and reading.has_fitted_scale:
+        yield f"Are your cosines multiplied by {reading.config.scale:.6g}? It fits, and no scale was in the file."
+    elif reading and reading.is_of_cosines and not reading.config.scale and diagnosis.first_difference is None:
+        yield "Your queries and keys have the length 1, and scores are divided by √d_k: is it meant so?"
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
         output = shortened(arrays["output"].name)
@@ -168,7 +172,9 @@ def how_read(explanation: Explanation) -> Iterator[str]:
     hides_nothing = not (mask and mask.inferred) and "mask" not in arrays and sizes.get("t", 1) > 1
     if diagnosis.first_difference is None and rotation and hides_nothing:
         yield f"{_SEES_ALL}; no mask was in the file. {_WRITES}"
-    if reading and reading.config.scale:
+    if reading and reading.is_of_cosines:
+        yield "Your queries and keys were divided by their lengths: scores are cosines, times a factor."
+    if reading and reading.config.scale and not reading.has_fitted_scale:
         yield f"Scores are multiplied by {reading.config.scale:.6g}, your scale."
     if reading and reading.adds_to_gains:
         yield "To your gains 1 was added, as Gemma does."
