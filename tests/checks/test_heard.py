@@ -4,7 +4,7 @@ import fakedispatch
 import numpy as np
 import pytest
 from fakedispatch import fake_softmax, fused, matmul, mm, mul
-from fakemodules import Attention, Norm, tensor, turned
+from fakemodules import Attention, Module, Norm, tensor, turned
 
 from attnviz import OwnArraysError, compare, record
 from attnviz.checks.recording.dispatch import Heard
@@ -247,6 +247,43 @@ def test_rows_that_are_not_rotated_stand_once():
     with record(model := Heads()) as recorded:
         model(X)
     assert recorded[0].keys().isdisjoint({"q_rotated", "k_rotated", "past_key", "past_value"})
+
+
+class Gain(Module):
+    def __init__(self, gain):
+        super().__init__()
+        self.weight = tensor(gain)
+
+
+class NormedByHand(Heads):
+    """Queries and keys are normed, each head's alone or all together, and perhaps turned."""
+
+    def __init__(self, is_together, turns):
+        super().__init__()
+        self.is_together, self.turns = is_together, turns
+        self.q_norm, self.k_norm = Gain([0.5, 2.0, 1.0]), Gain([1.5, 0.8, -1.0])
+
+    def heads(self, q, k, v):
+        axes = (1, -1) if self.is_together else -1
+        q, k = (
+            each / np.sqrt((each**2).mean(axis=axes, keepdims=True) + 1e-6) * norm.weight
+            for each, norm in ((q, self.q_norm), (k, self.k_norm))
+        )
+        if self.turns:
+            q, k = (np.concatenate([turned(each[..., :2]), each[..., 2:]], axis=-1) for each in (q, k))
+        return super().heads(tensor(q), tensor(k), v)
+
+
+@pytest.mark.parametrize("turns", [False, True])
+@pytest.mark.parametrize("is_together", [False, True])
+def test_rows_normed_by_hand_are_not_taken_for_rotated_ones(is_together, turns):
+    with record(model := NormedByHand(is_together, turns)) as recorded:
+        model(X)
+    entering = {name for name in recorded[0] if name.endswith(("_normed", "_rotated"))}
+    assert entering == ({"q_rotated", "k_rotated"} if turns else {"q_normed", "k_normed"})
+    if not turns:
+        found = compare(None, recorded[0])
+        assert [each.stage for each in found.causes] == ["q_normed"] * is_together, str(found)
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])

@@ -18,7 +18,7 @@ from attnviz.checks.recording.modules import (
     AttentionModule,
     latents_of,
 )
-from attnviz.checks.recording.operands import stages_heard
+from attnviz.checks.recording.operands import is_normed, stages_heard
 from attnviz.core.errors import OwnArraysError
 
 COMPUTED = ("q", "k", "v", "attention", "concat", "output")  # the recorded arrays that the module computes
@@ -190,10 +190,7 @@ class Call:
             if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
                 self.arrays[name] = number
         self.arrays |= stages_heard(operands, self.arrays, self._sources(), n_keys)
-        for letter, normed in self._normed.items():
-            rows = self.arrays.get(f"{letter}_rotated", np.zeros(0))
-            if rows.shape == normed.shape and np.allclose(rows, normed, rtol=0, atol=1e-6 * np.abs(normed).max()):
-                self.arrays[f"{letter}_normed"] = self.arrays.pop(f"{letter}_rotated")
+        self._tell_norms()
         is_made = not {"w_k", "w_qkv"}.isdisjoint(self._attention.stages.values())
         if "past_key" in self.arrays and "k_rotated" in self.arrays and not is_made:
             del self.arrays["k"]  # a pass that begins with keys takes them whole
@@ -211,6 +208,18 @@ class Call:
         for name, mask in self.arrays.items():
             if stage_named(name) == "mask":
                 self.arrays[name] = np.pad(mask, [*[(0, 0)] * (mask.ndim - 1), (0, n_appended)])
+
+    def _tell_norms(self) -> None:
+        """Record as normed, not as rotated, queries and keys that a norm alone made, also one by hand or wrong."""
+        gains = {self._attention.stages[name]: each for name, each in self._attention.parameters.items()}
+        for letter in "qk":
+            rows, source = (self.arrays.get(name, np.zeros(0)) for name in (f"{letter}_rotated", letter))
+            normed, gain = self._normed.get(letter, np.zeros(1)), gains.get(f"g_{letter}_norm")
+            is_theirs = rows.shape == normed.shape and np.allclose(
+                rows, normed, rtol=0, atol=1e-6 * np.abs(normed).max()
+            )
+            if is_theirs or (rows.size and gain is not None and is_normed(rows, source, array_of(gain))):
+                self.arrays[f"{letter}_normed"] = self.arrays.pop(f"{letter}_rotated")
 
     def _drop_unused_positions(self) -> None:
         """Forget what rotates in other layers (SmolLM3), or is made and not used (Falcon), and positions in embeddings.

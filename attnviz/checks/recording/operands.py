@@ -108,6 +108,21 @@ def _unscaled(rows: np.ndarray, source: np.ndarray, factors: list[float]) -> tup
     return rows / scaled, True
 
 
+def is_normed(rows: np.ndarray, source: np.ndarray, gain: np.ndarray) -> bool:
+    """Whether rows are a norm of those of `source`, of each head or of all, and not rotated after it."""
+    if source.ndim == 2 and source.size == rows.size:
+        source = source.reshape(len(source), len(rows), -1).swapaxes(0, 1)
+    if source.shape != rows.shape or gain.size != rows.shape[-1]:
+        return False
+    centred = source - source.mean(axis=-1, keepdims=True)
+    return any(_are_parallel(rows, each * gains) for each in (source, centred) for gains in (gain, 1 + gain))
+
+
+def _are_parallel(a: np.ndarray, b: np.ndarray) -> bool:
+    lengths = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
+    return bool((np.abs((a * b).sum(axis=-1) - lengths) <= _ROUNDING * lengths).all())
+
+
 def _norm(rows: np.ndarray) -> float:
     return math.sqrt(float(np.vdot(rows, rows))) or 1.0
 
