@@ -274,7 +274,7 @@ CHOICES: Mapping[str, tuple[Any, ...]] = {
     "attn_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "mlp_norm": (NORMS["layernorm"], NORMS["rmsnorm"]),
     "residual": (True,),
-    "qk_norm": (RMSNorm(1e-6), RMSNorm()),
+    "qk_norm": (RMSNorm(1e-6), RMSNorm(), RMSNorm(2**-23)),  # the last is nn.RMSNorm's own in float32
     "rotation": tuple(Rotation(base, pairs) for base in BASES for pairs in PAIRS[::-1]),
     "softcap": LIMITS,
     "alibi": (True,),

@@ -234,7 +234,7 @@ class Normed(Heads):
         return super().heads(tensor(self.q_norm(q)), tensor(self.k_norm(k)), v)
 
 
-def test_normed_rows_are_not_called_rotated():
+def test_rows_normed_by_hand_are_not_called_rotated():
     with record(model := Normed()) as recorded:
         model(X)
     found = compare(None, recorded[0])
@@ -258,15 +258,15 @@ class Gain(Module):
 class NormedByHand(Heads):
     """Queries and keys are normed, each head's alone or all together, and perhaps turned."""
 
-    def __init__(self, is_together, turns):
+    def __init__(self, is_together, turns, epsilon):
         super().__init__()
-        self.is_together, self.turns = is_together, turns
+        self.is_together, self.turns, self.epsilon = is_together, turns, epsilon
         self.q_norm, self.k_norm = Gain([0.5, 2.0, 1.0]), Gain([1.5, 0.8, -1.0])
 
     def heads(self, q, k, v):
         axes = (1, -1) if self.is_together else -1
         q, k = (
-            each / np.sqrt((each**2).mean(axis=axes, keepdims=True) + 1e-6) * norm.weight
+            each / np.sqrt((each**2).mean(axis=axes, keepdims=True) + self.epsilon) * norm.weight
             for each, norm in ((q, self.q_norm), (k, self.k_norm))
         )
         if self.turns:
@@ -274,10 +274,11 @@ class NormedByHand(Heads):
         return super().heads(tensor(q), tensor(k), v)
 
 
+@pytest.mark.parametrize("epsilon", [1e-5, 1e-6, np.finfo(np.float32).eps])
 @pytest.mark.parametrize("turns", [False, True])
 @pytest.mark.parametrize("is_together", [False, True])
-def test_rows_normed_by_hand_are_not_taken_for_rotated_ones(is_together, turns):
-    with record(model := NormedByHand(is_together, turns)) as recorded:
+def test_rows_normed_by_hand_are_not_taken_for_rotated_ones(is_together, turns, epsilon):
+    with record(model := NormedByHand(is_together, turns, epsilon)) as recorded:
         model(X)
     entering = {name for name in recorded[0] if name.endswith(("_normed", "_rotated"))}
     assert entering == ({"q_rotated", "k_rotated"} if turns else {"q_normed", "k_normed"})

@@ -18,7 +18,7 @@ from attnviz.checks.recording.modules import (
     AttentionModule,
     latents_of,
 )
-from attnviz.checks.recording.operands import is_normed, stages_heard
+from attnviz.checks.recording.operands import is_norm_of, stages_heard
 from attnviz.core.errors import OwnArraysError
 
 COMPUTED = ("q", "k", "v", "attention", "concat", "output")  # the recorded arrays that the module computes
@@ -218,7 +218,7 @@ class Call:
             is_theirs = rows.shape == normed.shape and np.allclose(
                 rows, normed, rtol=0, atol=1e-6 * np.abs(normed).max()
             )
-            if is_theirs or (rows.size and gain is not None and is_normed(rows, source, array_of(gain))):
+            if is_theirs or (rows.size and gain is not None and is_norm_of(rows, source, array_of(gain))):
                 self.arrays[f"{letter}_normed"] = self.arrays.pop(f"{letter}_rotated")
 
     def _drop_unused_positions(self) -> None:

@@ -108,7 +108,7 @@ def _unscaled(rows: np.ndarray, source: np.ndarray, factors: list[float]) -> tup
     return rows / scaled, True
 
 
-def is_normed(rows: np.ndarray, source: np.ndarray, gain: np.ndarray) -> bool:
+def is_norm_of(rows: np.ndarray, source: np.ndarray, gain: np.ndarray) -> bool:
     """Whether rows are a norm of those of `source`, of each head or of all, and not rotated after it."""
     if source.ndim == 2 and source.size == rows.size:
         source = source.reshape(len(source), len(rows), -1).swapaxes(0, 1)
