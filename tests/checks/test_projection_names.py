@@ -73,6 +73,8 @@ def test_matrices_of_these_names_alone_are_read(names):
         ["attn.q_proj.weight", "mlp.fc_out.weight"],
         ["layers.0.attention.queries.weight", "decoder.fc_out.weight"],
         ["transformer.h.0.attn.query_proj.weight", "pooler.dense.weight"],
+        ["attn.qkv.weight", "attn.proj.weight", "patch_embed.proj.weight"],
+        ["qkv.weight", "mlp.proj.weight"],
         ["x", "dense.weight"],
     ],
 )
@@ -101,7 +103,9 @@ class Renamed(FusedAttention):
         return getattr(self, self.called[1])(joined)
 
 
-@pytest.mark.parametrize(("name", "output"), [("to_qkv", "dense"), ("qkv", "fc_out"), ("to_qkv", "output_proj")])
+@pytest.mark.parametrize(
+    ("name", "output"), [("to_qkv", "dense"), ("qkv", "fc_out"), ("qkv", "proj"), ("to_qkv", "output_proj")]
+)
 def test_modules_of_these_names_are_recorded(name, output):
     module = Renamed(name, output)
     with record(module) as recorded:

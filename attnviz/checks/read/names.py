@@ -155,7 +155,9 @@ def _named(name: str) -> Named | None:
 
 
 # Names of an output matrix beside those of queries, but of others elsewhere
-_OUTPUT = re.compile(r"(?:(?P<path>.*)[./])?(?:dense|fc_out)(?:[./](?P<part>weight|bias|kernel)(?::0)?)?", re.DOTALL)
+_OUTPUT = re.compile(
+    r"(?:(?P<path>.*)[./])?(?:dense|fc_out|proj)(?:[./](?P<part>weight|bias|kernel)(?::0)?)?", re.DOTALL
+)
 _PART = re.compile(r"[./](?:weight|bias|kernel)(?::0)?$")
 
 
