@@ -360,7 +360,23 @@ def rotated(name):
     return {"x": X, **matrices, "attention": softmax(turned(X) @ turned(X).T / 2)}
 
 
+def biased(path):
+    """Attention with a bias of positions, every query seeing every key, with matrices under that path."""
+    bias = np.arange(25.0).reshape(1, 5, 5) / 9
+    matrices = {f"{path}{name}.weight": np.eye(4) for name in ("query", "key", "value")}
+    return {"x": X, **matrices, "position_bias": bias, "attention": softmax(X @ X.T / 2 + bias)}
+
+
 OPEN = {
+    "a bias in an encoder": (biased("encoder.block.0.SelfAttention."), [], ""),
+    "a bias": (
+        biased("decoder.block.0.SelfAttention."),
+        [
+            "In your attention every query sees every key under a bias of positions. A model that writes text hides "
+            "later keys"
+        ],
+        "under a bias of positions",
+    ),
     "hidden scores": ({"scaled": X @ X.T / 2, "masked": SCALED, "attention": SHARES}, [], ""),
     "an added mask": (OWN | {"mask": np.where(np.tri(5), 0, -np.inf)}, [], ""),
     "cos and sin": (OWN | {"cos": np.ones((5, 6)), "sin": np.zeros((5, 6))}, ["cos", "sin"], "cos was not read"),

@@ -22,6 +22,7 @@ _NORM = re.compile(
 )
 _MATRIX = re.compile(r".*(?:proj|weight|kernel|dense|qkv).*", re.IGNORECASE)
 _HALVES = re.compile(r"(?:.*[./])?q_proj[./]weight")
+_ENCODER = re.compile(r"(?:^|[./])encoder[./]")
 _NEIGHBOURS = re.compile(r"(?:.*[./])?wq[./]weight")
 
 
@@ -37,7 +38,8 @@ def questions(explanation: Explanation) -> Iterator[str]:
             meaning = f"mean a {each.true_is} key, unlike in {each.contradicts}"
             yield f'Does True in your {shortened(each.name)} {meaning}? If so, say true_is="{each.true_is}".'
     if diagnosis.first_difference is None and reading and reading.mask:
-        yield from _questions_of_mask(reading.mask, diagnosis.candidate.sizes["h"])
+        may_write = not any(_ENCODER.search(each.name) for each in arrays.values())
+        yield from _questions_of_mask(reading.mask, diagnosis.candidate.sizes["h"], may_write)
     if rotation and is_for_halves and rotation.pairs == "neighbours":
         models = "Llama, Qwen, Mistral and Gemma, and for neighbours in GPT-J and Cohere"
         yield f"Weights called {w_q} are for pairs in halves in {models}: which is yours?"
@@ -88,8 +90,8 @@ def questions(explanation: Explanation) -> Iterator[str]:
         yield "Only an output was compared, which many mistakes may change: can you give the attention, too?"
 
 
-def _questions_of_mask(mask: MaskReading, n_heads: int) -> Iterator[str]:
-    """Questions on a mask with which all agree."""
+def _questions_of_mask(mask: MaskReading, n_heads: int, may_write: bool) -> Iterator[str]:
+    """Questions on a mask with which all agree; `may_write` says whether the model may be one that writes text."""
     for each in mask.chosen:
         visible = each.value ^ (each.true_is == "hidden")
         shows_less = visible.mean() < 0.5 and (~visible).any(axis=-1).all()
@@ -107,7 +109,7 @@ def _questions_of_mask(mask: MaskReading, n_heads: int) -> Iterator[str]:
         theirs, papers = (", ".join(f"{each:.3g}" for each in some[:4]) for some in (steepness, slopes(n_heads)))
         yield f"Your bias falls by {theirs} ... a token, and ALiBi's of {n_heads} heads by {papers} ...: is it ALiBi's?"
     has_biases = mask.value.dtype != bool and bool(mask.value[seen].any())
-    if has_biases and seen.all() and mask.value.shape[-2] > 1:
+    if may_write and has_biases and seen.all() and mask.value.shape[-2] > 1:
         yield f"{_SEES_ALL} under a bias of positions. {_WRITES}"
 
 
