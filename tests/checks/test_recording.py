@@ -87,6 +87,27 @@ def test_the_mask_of_the_sentence_is_recorded():
         np.testing.assert_array_equal(recorded[0]["attention_mask"], mask[sentence])
 
 
+class TakesBias(Attention):
+    def bias(self, tokens):
+        return self.added
+
+    def forward(self, x, rel_pos=None, position_bias=None):
+        self.added = rel_pos if position_bias is None else position_bias
+        self.added = self.added.reshape(-1, self.n_heads, *self.added.shape[-2:]) if self.n_heads else self.added
+        return super().forward(x)
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 5, 5), (2, 5, 5), (4, 5, 5), (2, 1, 5)])
+@pytest.mark.parametrize("name", ["rel_pos", "position_bias"])
+def test_what_a_module_is_called_with_and_adds_to_scores_is_recorded(name, shape):
+    model = TakesBias()
+    model.n_heads = 0 if len(shape) == 4 else 2
+    with record(model, sentence=1) as recorded:
+        model(X, **{name: tensor(np.random.default_rng(9).normal(size=shape))})
+    found = compare(None, recorded[0])
+    assert found.first is None, str(found)
+
+
 @pytest.mark.parametrize("hook", ["begin", "project", "end"])
 def test_an_error_in_a_hook_neither_stops_the_model_nor_other_recordings(hook, monkeypatch):
     model, before = Model(Attention(), Attention(seed=7), LatentAttention()), Call.__dict__[hook]

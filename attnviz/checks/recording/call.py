@@ -1,6 +1,7 @@
 """Call: the arrays of one call of an attention module, from hooks and from what was heard."""
 
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -57,7 +58,7 @@ class Call:
             if parameter.kind is inspect.Parameter.VAR_KEYWORD:
                 arguments |= arguments.pop(name, {})
         tensors = {name: value for name, value in arguments.items() if _is_tensor(value)}
-        masks = {name: each for name, each in tensors.items() if "mask" in name or name in ("alibi", POSITION_BIAS)}
+        masks = {name: each for name, each in tensors.items() if "mask" in name or _is_bias(name)}
         x = next((value for name, value in tensors.items() if name not in masks), None)
         if x is None:
             names = ", ".join(arguments) or "nothing"
@@ -70,7 +71,10 @@ class Call:
         context = next((tensors[name] for name in _CONTEXTS if name in tensors), None)
         if context is not None and context is not x:
             self._record_context(context, x)
-        self.arrays |= {name: self._mask(name, array_of(value)) for name, value in masks.items()}
+        for name, value in masks.items():
+            is_known = "mask" in name or stage_named(name) == "mask"
+            if is_known or value.shape[-2] in (1, len(self.arrays["x"])):  # else a table of distances, perhaps
+                self.arrays[name if is_known else f"{name}.attn_bias"] = self._mask(name, array_of(value))
         if self._attention.divides_alibi and "alibi" in self.arrays and self._attention.n_heads:
             self.arrays["alibi"] = self.arrays["alibi"] * (self.arrays["x"].shape[-1] / self._attention.n_heads) ** -0.5
         tables = _rotations(arguments, self._attention.is_sin_first)
@@ -270,18 +274,33 @@ class Call:
     def _mask(self, name: str, mask: np.ndarray) -> np.ndarray:
         """The mask or bias of the sentence; one that queries share is repeated for each."""
         n, n_queries = self._n_sentences, len(self.arrays["x"])
-        if name == POSITION_BIAS and mask.ndim == 3:  # MPT's, the same for all sentences
-            return np.broadcast_to(mask, (len(mask), n_queries, mask.shape[-1])).copy()
         is_by_sentence = len(mask) == n and ("padding" in name or n != n_queries)
-        if mask.ndim >= 3 and len(mask) in (1, n):
+        is_by_heads = mask.ndim == 3 and self._is_by_heads(name, len(mask))
+        if mask.ndim >= 3 and len(mask) in (1, n) and not is_by_heads:
             mask = mask[min(self._sentence, len(mask) - 1)]
-        elif mask.ndim == 3:  # PyTorch's: sentence by sentence, each head of it
+        elif mask.ndim == 3 and len(mask) % n == 0 and not is_by_heads:  # sentence by sentence, each head of it
             mask = mask.reshape(n, -1, *mask.shape[1:])[self._sentence]
         elif mask.ndim == 2 and is_by_sentence:
             mask = mask[self._sentence]
         if mask.ndim < 3 or mask.shape[-2] != 1:
             return mask
         return np.broadcast_to(mask, (*mask.shape[:-2], n_queries, mask.shape[-1])).copy()
+
+    def _is_by_heads(self, name: str, length: int) -> bool:
+        """Whether the first of a mask's three axes is that of heads, as in a bias that all sentences share."""
+        if self._attention.is_torchs:
+            return False
+        n, n_heads = self._n_sentences, self._attention.n_heads
+        others = {1, *((n, n * n_heads) if n_heads else ())}
+        return length == n_heads or (_is_bias(name) and length not in others)
+
+
+_BIASES = re.compile(r"(?:.*_)?(?:bias|rel(?:ative)?_pos(?:itions?)?)")
+
+
+def _is_bias(name: str) -> bool:
+    """Whether an argument of this name is added to scores."""
+    return name == "alibi" or bool(_BIASES.fullmatch(name))
 
 
 def _rotations(arguments: Mapping[str, Any], is_sin_first: bool) -> Iterator[tuple[str, Any]]:
