@@ -71,6 +71,18 @@ def test_heads_cut_by_view_are_named_as_recorded(more):
     assert "and joined so, too" in str(found)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_heads", [2, 4, 8])
+def test_heads_cut_by_view_are_named_from_an_output_whatever_matrices_fit(n_heads, seed):
+    rng = np.random.default_rng(seed)
+    x, *w = rng.normal(size=(6, 32)), *rng.normal(size=(4, 32, 32)) / 6
+    q, k, v = ((x @ each).reshape(n_heads, 6, -1) for each in w[:3])
+    output = (softmax(q @ k.swapaxes(1, 2) / np.sqrt(32 / n_heads)) @ v).reshape(6, 32) @ w[3]
+    found = compare(None, {"X": x, **dict(zip(("Wq", "Wk", "Wv", "Wo"), w, strict=True)), "output": output})
+    assert [each.id for each in found.causes] == ["heads split without transposing"]
+    assert found.explained
+
+
 def test_attention_of_each_token_to_itself_is_no_mask():
     made = test_causes.pass_with("")
     own = {"q": made["q"], "k": made["k"], "v": made["v"], "attention": np.array([np.eye(N)] * HEADS)}

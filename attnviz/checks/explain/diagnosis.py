@@ -11,7 +11,6 @@ from attnviz.checks.explain.candidates import Candidate
 from attnviz.checks.explain.comparison import Agreement, Agreements, PassComparison, first_differing, magnitude, rank_of
 from attnviz.checks.explain.nodes import FULLY_MASKED, Nodes
 from attnviz.checks.explain.rotation_search import MAX_ROTATED
-from attnviz.checks.explain.unmodified_passes import MAX_CANDIDATES
 from attnviz.checks.read.masks import MaskReading
 from attnviz.checks.read.rounding import Precision
 
@@ -22,7 +21,7 @@ class SkippedCheck(Enum):
     """Parts of the search that were left out."""
 
     PAIRS = "two mistakes at once, of which numbers as coarse as yours show too little"
-    READINGS = f"readings of your arrays after the likeliest {MAX_CANDIDATES}"
+    READINGS = "less likely readings of your arrays"
     BASES = "RoPE with another base than those of known models, as there are so many scores"
     ROTATED = f"mistakes in passes rotated otherwise than in the {MAX_ROTATED} likeliest ways"
     REST = "most mistakes and readings, as the arrays are so large: compare fewer heads or tokens"

@@ -21,7 +21,6 @@ from attnviz.checks.explain.rotation_search import (
     with_usual_rotations,
 )
 from attnviz.checks.explain.unmodified_passes import (
-    MAX_CANDIDATES,
     UnmodifiedPasses,
     compare_candidates,
     with_agreeing_pattern,
@@ -119,9 +118,10 @@ class PrecisionSearch:
         first, later = likeliest.first_difference, stages_after_scores()
         assert first  # or everything would be explained
         is_large = bool(rotatable) and self.unmodified.nearest[0].candidate.n_scores > MAX_SCORES
+        examined = {each.candidate for each in self.unmodified.compared}
         skipped = {
             SkippedCheck.PAIRS: not may_pair(first, self.precision) and first.stage in (*score_stages(), *later),
-            SkippedCheck.READINGS: len(self.candidates.likely) > MAX_CANDIDATES,
+            SkippedCheck.READINGS: not {*self.candidates.likely} <= examined,
             SkippedCheck.ROTATED: is_large,
             SkippedCheck.BASES: is_large and bool(self._unrotated),
             SkippedCheck.SIZES: first.stage in later and not {"attention", *score_stages()} & {*self.candidates.arrays},

@@ -18,7 +18,8 @@ from attnviz.checks.read.limits import chunks, select
 from attnviz.checks.read.readings import L2Norm, Reading, with_patterned_mask
 from attnviz.checks.read.rounding import Rounded
 
-MAX_CANDIDATES = 8  # how many readings are examined closely
+_CANDIDATES = (8, 24)  # how many readings are examined closely, and of small passes
+_FEW = 2**18  # how many numbers the passes may hold together of which so many are examined
 _EVEN, _ROUNDINGS = 1e-4, 4  # how much shifts of rows may bend, relative to the largest, and in roundings
 _MOST_KEPT = 2**22  # how many numbers the examined passes may hold together
 
@@ -61,7 +62,8 @@ def _likeliest(candidates: Sequence[Candidate], comparer: Comparer) -> list[Cand
     first = candidates[nearest[0]]
     compared = [each.value.size for stage, each in comparer.arrays.items() if first.compares(stage)]
     size = max(first.size, 8 * max(compared, default=0))
-    most = max(min(MAX_CANDIDATES, _MOST_KEPT // size), 2)
+    few, many = _CANDIDATES
+    most = max(min(few, _MOST_KEPT // size), min(many, _FEW // size), 2)
     nearest = sorted(sorted(nearest[:most]), key=lambda i: ranks[i], reverse=True)
     return [candidates[i] for i in nearest]
 
