@@ -386,3 +386,37 @@ def test_any_number_of_words_is_read_and_a_space_counts():
     found = compare(None, {"x": x, "tokens": words})
     assert found.trace.labels["query"][:3] == found.trace.labels["key"][:3] == ("a", "␣", "w0")
     assert found.unread == ()
+
+
+ODD_FILES = {
+    "a mask alone": {"mask": (4, 4)},
+    "a norm and a rotation without scores": {
+        "k_rotated": (3, 3, 4),
+        "k_normed": (2, 3, 4),
+        "cos": (3, 4),
+        "output": (3, 12),
+    },
+    "outputs beside scores without values": {"scores": (2, 4, 4), "w_o": (6, 6), "concat": (4, 6), "output": (4, 6)},
+    "a sink beside more keys than tokens": {"x": (3, 3), "sinks": (1,), "attention": (1, 3, 5), "g_q_norm": (3,)},
+    "kept values beside a context": {
+        **{"g_q_norm": (2,), "heads": (2, 4, 1), "context": (4, 2), "x": (4, 2), "past_value": (1, 1, 2, 2)},
+        "biased": (1, 4, 4),
+        "scale": (),
+    },
+    "queries and a matrix of keys": {"w_k": (2, 2), "q": (1, 1, 2)},
+    "single tokens, alone": {"contributions": (3, 1, 6), "attention": (3, 1, 1), "w_o": (6, 6)},
+    "single tokens, of several stages": {"biased": (2, 1, 1), "attention": (2, 1, 1), "w_o": (4, 4)},
+    "single tokens, rotated": {"attention": (2, 1, 1), "k": (2, 1, 3), "k_rotated": (2, 1, 3), "b_v": (6,)},
+}
+
+
+@pytest.mark.parametrize("name", ODD_FILES)
+def test_arrays_of_no_pass_raise_no_error_of_ours(name):
+    """Stages with gaps between them, which random files showed."""
+    rng = np.random.default_rng(3)
+    arrays = {each: np.abs(rng.normal(size=shape)) for each, shape in ODD_FILES[name].items()}
+    try:
+        found = compare(None, arrays | ({"mask": np.tri(4, dtype=bool)} if "mask" in arrays else {}))
+    except OwnArraysError:
+        return
+    assert str(found)

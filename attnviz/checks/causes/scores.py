@@ -60,8 +60,8 @@ CAUSES[ALONG_THE_BATCH] = Cause(
 
 @CAUSES.add(f"{_BATCH_AXIS} each token attended only to itself", *_BATCH_LINES)
 def attention_along_the_batch(context: MistakeContext) -> Iterator[Change]:
-    *_, n, n_keys = shape = context.trace["attention"].shape
-    if n == n_keys > 1 and context.makes("attention") and "context" not in context.trace:
+    *_, n, n_keys = shape = context.trace["attention"].shape if context.makes("attention") else (0, 0)
+    if n == n_keys > 1 and "context" not in context.trace:
         itself = Rounded(np.broadcast_to(np.eye(n), shape))
         yield change({"attention": Node(context.trace["attention"].inputs, lambda values, precision: itself)})
 

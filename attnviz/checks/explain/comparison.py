@@ -53,7 +53,9 @@ class Form:
         axes, value = stages()[self.target], self.reads[0]
         if axes[:1] != ("head",):
             return ours
-        if axes[1] == "key" and value.ndim > 1 and value.shape[-2] < ours.value.shape[-2]:  # a decode step's new keys
+        if (
+            axes[1:2] == ("key",) and value.ndim > 1 and value.shape[-2] < ours.value.shape[-2]
+        ):  # a decode step's new keys
             ours = ours.map(lambda array: array[..., -value.shape[-2] :, :])
         # what heads share, repeated for each head if the array is
         n_groups = ours.value.shape[-len(axes)] if ours.value.ndim >= len(axes) == value.ndim > 1 else len(value)

@@ -21,12 +21,12 @@ def with_kept(arrays: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     context of the last ones.
     """
     values = {stage: array.value for stage, array in arrays.items()}
+    if len({"past_key", "past_value"} & arrays.keys()) == 1:  # one alone makes no pass
+        yield {stage: each for stage, each in arrays.items() if stage not in KEPT}
+        return
     if "context" in arrays:
         return
-    if "past_key" in arrays or "past_value" in arrays:
-        if not {"past_key", "past_value"} <= arrays.keys():  # one alone makes no pass
-            yield {stage: each for stage, each in arrays.items() if stage not in KEPT}
-            return
+    if "past_key" in arrays:
         yield _joined(arrays) if "w_k" not in arrays or "x" not in arrays else dict(arrays)
         return
     if "x" not in arrays or not {"w_k", "w_v"} <= arrays.keys():

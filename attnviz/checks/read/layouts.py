@@ -264,8 +264,10 @@ def fitted(layout: Layout, shape: tuple[int, ...], sizes: Sizes) -> Sizes | None
         if len(unknown) > 1 or length % product or (not unknown and length != product):
             return None
         lengths |= dict.fromkeys(unknown, length // product)
-    if layout.is_of_single_tokens and lengths["h"] * lengths["t"] ** 2 > most_numbers():
-        return None  # it has as many keys as queries, though their weights aren't given
+    if layout.is_of_single_tokens:  # it has as many keys as queries, though their weights aren't given
+        n_keys = lengths.setdefault("s", lengths["t"])
+        if n_keys != lengths["t"] or lengths["h"] * n_keys**2 > most_numbers():
+            return None
     return None if lengths["h"] % lengths.get("g", 1) or 0 in lengths.values() else lengths
 
 

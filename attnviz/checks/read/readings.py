@@ -110,7 +110,7 @@ def readings(
                     misfits += fit is None
                     sizes = fit or sizes
             ranked.append((misfits, _n_mixed(layouts), h, sizes, layouts))
-    if not begins:
+    if not set(begins) - {"mask"}:
         names = ", ".join(each.name[:40] for each in arrays.values()) or "no array of a known name"
         raise OwnArraysError(
             f"A pass begins with x and parameters, with q, k and v, or with scores or attention; got {names}."
@@ -255,7 +255,7 @@ def _rotations(
 
     Given queries and keys may be rotated already, and angles without a table may have been scaled on the way.
     """
-    if "d" not in sizes or not {"q", "k"} & (names | computable(names)):
+    if not sizes.keys() >= {"d", "s"} or not {"q", "k"} & (names | computable(names)):
         return [], True
     n_kept = sizes["p"] if "past_key" in names else 0
     if "k_rotated" in values:  # given whole: of the rest, queries alone are rotated
