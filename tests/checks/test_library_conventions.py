@@ -174,3 +174,41 @@ def test_queries_and_keys_of_length_1_agree(n, gains, without):
     assert (fitted.first, len(fitted.questions)) == (None, 1), str(fitted)  # the scale that fits may be meant or not
     wrong = {name: each for name, each in cosines(gains=gains, n=n, axis=-2).items() if name not in without}
     assert compare(None, wrong | {"scale": np.array(10.0)}).first is not None
+
+
+def of_keras(kind):
+    """What `return_attention_scores` gives, of a layer under Keras' names."""
+    q, k = (split(X @ W[each]) for each in "qk")
+    scores = q @ k.swapaxes(1, 2)
+    attention = softmax(scores / D**0.5)
+    if kind == "dropout":
+        attention *= (np.random.default_rng(3).random(attention.shape) > 0.25) / 0.75
+    if kind == "NaN":
+        attention[:, 1] = np.nan
+    if kind == "after":
+        attention[:, ~np.tri(N, dtype=bool)] = -1e9
+    kernels = {"query": W["q"], "key": W["k"], "value": W["v"]}
+    arrays = {"x": X} | {f"mha/{name}/kernel": w.reshape(H * D, H, D) for name, w in kernels.items()}
+    arrays["mha/attention_output/kernel"] = W["o"].reshape(H, D, H * D)
+    arrays |= {"scores": scores} if kind == "beside scores" else {}
+    return arrays | {"mha/attention_scores": scores if kind == "raw" else attention}
+
+
+@pytest.mark.parametrize(
+    ("kind", "stages", "cause"),
+    [
+        ("", ["attention"], None),
+        ("beside scores", ["scores", "attention"], None),
+        ("raw", ["scores"], None),
+        ("NaN", ["attention"], None),
+        ("dropout", ["attention"], "dropout left on"),
+    ],
+)
+def test_keras_calls_its_weights_scores(kind, stages, cause):
+    found = compare(None, of_keras(kind))
+    assert [each.stage for each in found.stages] == stages
+    assert [each.id for each in found.causes[:1]] == [cause] * bool(cause), str(found)
+
+
+def test_keras_weights_with_minus_infinity_are_no_scores():
+    assert compare(None, of_keras("after")).first.stage == "attention"

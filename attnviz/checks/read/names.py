@@ -236,11 +236,19 @@ def named_number(name: str) -> str:
     return next((number for number, pattern in _NUMBERS.items() if pattern.fullmatch(name)), "")
 
 
-def names_by_stage(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The names of the arrays for each stage; only a mask may have several. OwnArraysError for other duplicates."""
+def is_of_keras(scores: str, names: Iterable[str]) -> bool:
+    """Whether this is what Keras calls its weights (`return_attention_scores`), among the names of Keras or Flax."""
+    return re.split(r"[./]", scores)[-1].lower() == "attention_scores" and any(map(_KERNEL.fullmatch, names))
+
+
+def names_by_stage(names: Iterable[str], weights: str = "") -> dict[str, tuple[str, ...]]:
+    """The names of the arrays for each stage; only a mask may have several. OwnArraysError for other duplicates.
+
+    `weights` is the name of attention weights that are called scores.
+    """
     by_stage: dict[str, tuple[str, ...]] = {}
     for name, known in meanings(names).items():
-        if stage := known.stage:
+        if stage := "attention" if name == weights else known.stage:
             before = by_stage.get(stage, ())
             if before and stage != "mask":
                 raise OwnArraysError(

@@ -20,8 +20,18 @@ from attnviz.checks.read.layouts import (
     fused_layouts,
     stages,
 )
-from attnviz.checks.read.masks import MaskReading, UserMask, mask_readings
-from attnviz.checks.read.names import Meaning, convention, is_by_heads, meanings, named, named_number, names_by_stage
+from attnviz.checks.read.masks import HIDES, MaskReading, UserMask, mask_readings
+from attnviz.checks.read.names import (
+    Meaning,
+    convention,
+    is_by_heads,
+    is_of_keras,
+    meanings,
+    named,
+    named_number,
+    names_by_stage,
+    stage_named,
+)
 from attnviz.checks.read.otherwise_made import after_norm_of_all_heads, with_matrices_of_all_heads
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.core.errors import OwnArraysError
@@ -70,7 +80,7 @@ def user_arrays(
     """
     stated = stated or Conventions()
     arrays = {name: as_array(name, array) for name, array in arrays.items()}
-    by_stage, known = names_by_stage(arrays), meanings(arrays)
+    by_stage, known = names_by_stage(arrays, _weights_called_scores(arrays)), meanings(arrays)
     names = [name for each in by_stage.values() for name in each]
     numbers = {name: numeric(name, arrays[name]) for name in names}
     read: dict[str, UserArray] = {}
@@ -116,8 +126,6 @@ def _split(arrays: UserArrays, cut: FusedLayout) -> UserArrays:
             parts = cut.split(fused.name, fused.value, 2 if stage == "w_qkv" else 1)
             for letter, part in zip("qkv", parts, strict=True):
                 by_stage[f"{stage[0]}_{letter}"] = UserArray(fused.name, part, fused.dtype, family)
-    if "attention" not in by_stage and "scores" in by_stage and _are_weights(by_stage["scores"].value):
-        by_stage["attention"] = by_stage.pop("scores")
     if "w_o" in by_stage and all(name in by_stage and by_stage[name].value.ndim > 2 for name in PROJECTIONS):
         by_stage["w_o"] = replace(by_stage["w_o"], orientation=by_stage["w_o"].orientation or IN_OUT)
     return _in_order(by_stage)
@@ -127,11 +135,25 @@ def _in_order(arrays: UserArrays) -> UserArrays:
     return {stage: arrays[stage] for stage in stages() if stage in arrays}
 
 
-def _are_weights(scores: np.ndarray) -> bool:
-    """Whether "scores" are attention weights, as in Keras; fully masked queries may have zeros."""
-    sums = scores.sum(axis=-1)
-    are_ones = np.abs(sums - 1) < NEAR_ONE
-    return bool((scores >= 0).all() and are_ones.any() and (are_ones | (sums == 0)).all())
+def _weights_called_scores(arrays: Mapping[str, np.ndarray]) -> str:
+    """The name of attention weights that is one of scores, as in Keras; "" if there are none."""
+    stage_of = {name: stage_named(name) for name in arrays}
+    called = [name for name, stage in stage_of.items() if stage == "scores" and arrays[name].dtype.kind in "fV"]
+    if "attention" in stage_of.values():
+        return ""
+    return next((name for name in called if _are_weights(numeric(name, arrays[name]), is_of_keras(name, arrays))), "")
+
+
+def _are_weights(scores: np.ndarray, is_of_keras: bool) -> bool:
+    """Whether "scores" are attention weights; those of queries that see no key may be 0 or NaN.
+
+    By Keras' name they are, unless one is below 0, whatever a mistake such as dropout makes of their sums.
+    """
+    sums, scores = scores.sum(axis=-1, dtype=np.float64), scores.astype(np.float64)
+    are_ones, are_none = np.abs(sums - 1) < NEAR_ONE, (sums == 0) | np.isnan(scores).all(axis=-1)
+    if is_of_keras:
+        return bool((np.isnan(scores) | (scores >= 0) | (scores <= HIDES)).all())
+    return bool(((scores >= 0) | are_none[..., None]).all() and are_ones.any() and (are_ones | are_none).all())
 
 
 def other_meanings(arrays: UserArrays) -> Iterator[UserArrays]:
