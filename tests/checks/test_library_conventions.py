@@ -1,5 +1,7 @@
 """Conventions of libraries: names that mean one thing in one library and another thing elsewhere."""
 
+import re
+
 import numpy as np
 import pytest
 from implementations import softmax
@@ -212,3 +214,46 @@ def test_keras_calls_its_weights_scores(kind, stages, cause):
 
 def test_keras_weights_with_minus_infinity_are_no_scores():
     assert compare(None, of_keras("after")).first.stage == "attention"
+
+
+KERNELS = {"query": "q", "key": "k", "value": "v"}
+FLAX = {f"{name}/kernel": W[each].T.reshape(H * D, H, D) for name, each in KERNELS.items()}
+FLAX |= {"out/kernel": W["o"].T.reshape(H, D, H * D)}
+OTHER = RANDOM.normal(size=(N, H * D))
+
+
+@pytest.mark.parametrize("batch", [False, True])
+@pytest.mark.parametrize(
+    ("inputs", "context"),
+    [
+        ({"inputs_q": X}, X),
+        ({"inputs_q": X, "inputs_kv": X}, X),
+        ({"inputs_q": X, "inputs_k": X, "inputs_v": X}, X),
+        ({"inputs_q": X, "inputs_kv": OTHER}, OTHER),
+        ({"inputs_q": X, "inputs_k": OTHER, "inputs_v": OTHER}, OTHER),
+        ({"query": X, "value": X}, X),
+        ({"query": X, "value": OTHER}, OTHER),
+        ({"resid_pre": X}, X),
+        ({"ln1.normalized": X}, X),
+        ({"hidden_states": X, "encoder_hidden_states": OTHER}, OTHER),
+    ],
+)
+def test_the_inputs_of_libraries_are_x_and_context(inputs, context, batch):
+    arrays = inputs | passed(context=context)
+    found = compare(None, FLAX | {name: np.stack([each, each]) if batch else each for name, each in arrays.items()})
+    assert found.first is None, str(found)
+    assert [each.stage for each in found.stages] == ["attention", "output"]
+    assert found.unread == ()
+    assert ("context" in found.trace) == (context is OTHER)
+
+
+@pytest.mark.parametrize(
+    ("without", "says"),
+    [(["x"], ["x"]), (["x", "query/kernel"], ["x", "W_Q"]), ([*FLAX, "x", "output"], ["Q", "K"])],
+)
+def test_what_is_missing_to_recompute_attention_is_said(without, says):
+    arrays = {name: each for name, each in (FLAX | {"x": X} | passed()).items() if name not in without}
+    found = compare(None, arrays | {"of_mine": X})
+    assert not found.stages
+    assert all(re.search(rf"give .*\b{each}\b", found.headline) for each in says), found.headline
+    assert "of_mine" in found.unread

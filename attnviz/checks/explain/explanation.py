@@ -16,7 +16,7 @@ from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
 from attnviz.checks.explain.nodes import FULLY_MASKED, Node, nodes_of, values_of
 from attnviz.checks.explain.search import Search
 from attnviz.checks.read.decode_steps import KEPT
-from attnviz.checks.read.layouts import Layout, recomputed
+from attnviz.checks.read.layouts import Layout, recomputed, stages
 from attnviz.checks.read.limits import OutOfWorkError, most_numbers, work_limit
 from attnviz.checks.read.names import layers_of, named, of_layer
 from attnviz.checks.read.rounding import Rounded
@@ -51,6 +51,12 @@ _BEFORE_SCORES = {"x", "context", "embeddings", "positions", *KEPT}
 _BEFORE_SCORES |= {f"{kind}_{letter}" for kind in "wb" for letter in "qkv"} | {"g_attn_norm", "b_attn_norm"}
 _BEFORE_SCORES |= {f"{each}{part}" for each in "qk" for part in ("", "_normed", "_rotated")}
 _BEFORE_SCORES |= {"g_q_norm", "g_k_norm", "v"}
+_SCORES_MADE_OF: tuple[tuple[str, ...], ...] = (("x", "w_q", "w_k"), ("q", "k"))
+_MADE_OF: dict[str, tuple[tuple[str, ...], ...]] = {
+    **{letter: (("x", f"w_{letter}"),) for letter in "qkv"},
+    **dict.fromkeys(("heads", "concat"), (("x", "w_q", "w_k", "w_v"), ("q", "k", "v"), ("attention", "v"))),
+    "output": (("x", "w_q", "w_k", "w_v", "w_o"), ("q", "k", "v", "w_o"), ("attention", "v", "w_o"), ("heads", "w_o")),
+}
 _WHOLE = {"q", "k", "v", "heads"}  # the stages of a pass that can be shown
 
 
@@ -79,6 +85,13 @@ class Explanation:
         if self.reference is None and {"q", "k", "v"} <= set(missing):  # where a pass may well begin
             missing = [stage for stage in missing if stage not in "qkv"]
         return tuple(missing)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """What is missing to recompute the first stage that the user gave and no earlier array makes."""
+        ways = [set(each) for stage in self.not_recomputed[:1] for each in _MADE_OF.get(stage, _SCORES_MADE_OF)]
+        fewest = min((way - self.arrays.keys() for way in ways), key=len, default=set())
+        return tuple(stage for stage in stages() if stage in fewest)
 
     @cached_property
     def unused(self) -> tuple[str, ...]:

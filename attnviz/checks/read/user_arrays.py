@@ -1,5 +1,6 @@
 """User arrays: a user's arrays as stages, in each way that their names may mean, and numbers such as a scale."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,7 +37,9 @@ from attnviz.checks.read.otherwise_made import after_norm_of_all_heads, with_mat
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.core.errors import OwnArraysError
 
-_PROJECTED = (["query"], ["query", "key", "value"])  # the inputs of `nn.MultiheadAttention`, which it projects
+# The inputs of PyTorch's and Keras' attention, which it projects
+_PROJECTED = (["query"], ["query", "value"], ["query", "key", "value"])
+_FLAX_INPUT = re.compile(r"(?:.*[./])?inputs_(?:q|k|v|kv)", re.DOTALL)
 ZERO_KEY = "(key of zeros)"  # the name of a sink of 0 that stands for a key of zeros
 NEAR_ONE = 0.02  # how far from 1 a row of attention may sum in bfloat16
 
@@ -79,7 +82,7 @@ def user_arrays(
     OwnArraysError if an array holds no real numbers, or two arrays are the same stage.
     """
     stated = stated or Conventions()
-    arrays = {name: as_array(name, array) for name, array in arrays.items()}
+    arrays = _without_same_inputs({name: as_array(name, array) for name, array in arrays.items()})
     by_stage, known = names_by_stage(arrays, _weights_called_scores(arrays)), meanings(arrays)
     names = [name for each in by_stage.values() for name in each]
     numbers = {name: numeric(name, arrays[name]) for name in names}
@@ -93,6 +96,18 @@ def user_arrays(
         read["mask"] = UserArray(" and ".join(by_stage["mask"]), ways[0].value, np.dtype(bool), masks=ways)
     unread = tuple(name for name in arrays if name not in names)
     return [_split(read, cut) for cut in _fused_layouts(read, stated)], unread
+
+
+def _without_same_inputs(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The arrays without those inputs of Flax that are the same as `inputs_q` or `inputs_k`."""
+    own = {re.split(r"[./]", name)[-1]: name for name in arrays if _FLAX_INPUT.fullmatch(name)}
+    left_out = {
+        own[other]
+        for kept, others in (("inputs_k", ("inputs_v",)), ("inputs_q", ("inputs_kv", "inputs_k")))
+        for other in others
+        if kept in own and other in own and np.array_equal(arrays[own[kept]], arrays[own[other]])
+    }
+    return {name: each for name, each in arrays.items() if name not in left_out}
 
 
 def _user_mask(name: str, array: np.ndarray, true_is: Meaning | None, names: Iterable[str]) -> UserMask:
@@ -169,13 +184,13 @@ def other_meanings(arrays: UserArrays) -> Iterator[UserArrays]:
 
 
 def _with_query_as_x(arrays: UserArrays) -> list[UserArrays]:
-    """If W_Q is given without x, first with the query input of `nn.MultiheadAttention` as x."""
+    """If W_Q is given without x, first with the query input of a library's attention as x."""
     inputs = {letter: arrays[letter] for letter in "qkv" if letter in arrays}
     names = [each.name.lower() for each in inputs.values()]
     if {"x", "context"} & set(arrays) or "w_q" not in arrays or names not in _PROJECTED:
         return [arrays]
     query, *others = inputs.values()
-    if others and not np.array_equal(others[0].value, others[1].value):
+    if others and not np.array_equal(others[0].value, others[-1].value):
         return [arrays]
     renamed = {stage: each for stage, each in arrays.items() if stage not in inputs} | {"x": query}
     if others and not np.array_equal(query.value, others[0].value):

@@ -165,6 +165,7 @@ def compare(
         unless=unless,
         not_finite=tuple(_infinities(numbers)),
         unused=explanation.unused,
+        _missing=explanation.missing,
         _lines=lines_of(arrays, {layouts[w].family for w in PROJECTIONS if w in layouts} == {IN_OUT}),
         _of_nan=() if first else diagnosis.mistakes,
         sentence=batch.sentence if batch else None,

@@ -83,6 +83,8 @@ def questions(explanation: Explanation) -> Iterator[str]:
         return
     if norm := next(filter(_NORM.fullmatch, unread), None):
         yield f"Your {shortened(norm)} was not read: is your x what this norm makes?"
+    elif "x" in arrays and arrays["x"].name.endswith("resid_pre"):
+        yield f"Your {shortened(arrays['x'].name)} was read as x: does a norm come before the queries and keys?"
     is_affected = first.stage in ("q", "k", *score_stages(), *stages_after_scores())
     if rotation is None and is_for_halves and is_affected and not any(map(is_rotation_table, unread)):
         yield f"Weights called {w_q} are often of models that rotate queries and keys by their positions: does yours?"

@@ -109,6 +109,7 @@ class Comparison:
     differing: tuple[int, ...] = ()
     alike: tuple[int, ...] = ()
     unused: tuple[str, ...] = ()
+    _missing: tuple[str, ...] = ()  # to recompute the first of the stages that were compared with nothing
     _lines: Lines = field(default_factory=dict)
     _of_nan: tuple[Mistake, ...] = ()  # why numbers that agree are NaN
 
@@ -219,7 +220,10 @@ class Comparison:
     def verdict(self) -> list[str]:
         """Sentences on what agrees, the first stage that differs, and the mistake that explains it."""
         if not self.stages:
-            return ["There is nothing to compare yet: give a stage that your code computes, such as attention."]
+            if not self._missing:
+                return ["There is nothing to compare yet: give a stage that your code computes, such as attention."]
+            given, missing = title(self.not_recomputed[0]), [title(each) for each in self._missing]
+            return [f"There is nothing to compare yet: to recompute your {given}, give {listed(missing)} as well."]
         if self.first is None:
             tables = self._rotation_tables
             without = f", without your {tables}, which attnviz doesn't read" if tables else ""
