@@ -207,6 +207,70 @@ def test_a_module_may_be_causal_without_a_mask_beside_one_that_is_causal():
     assert not check(CausalUnlessMasked(seed=10), like=like).agrees
 
 
+class Bare(ByHeads):
+    """ByHeads without biases."""
+
+    def __init__(self, seed=0):
+        super().__init__(seed)
+        self.query_key_value, self.dense = Linear(6, 18, seed), Linear(6, 6, seed + 1)
+
+
+BY_HEADS, IN_BLOCKS = "Q, K and V of each head in turn", "all of Q, then all of K and V"
+ORDERS = {
+    "mine by heads alone": (ByHeads(), FusedAttention(seed=20), [BY_HEADS, IN_BLOCKS]),
+    "the library's by heads alone": (FusedAttention(), Bare(seed=20), [IN_BLOCKS, BY_HEADS]),
+    "mine by heads, the library's apart": (ByHeads(), Attention(seed=20, layer=Biased), [BY_HEADS]),
+    "mine in blocks, the library's apart": (SharedKeys(), SharedKeys(seed=20, is_fused=False), []),
+    "both by heads": (ByHeads(), ByHeads(seed=20), []),
+}
+
+
+@pytest.mark.parametrize("case", ORDERS)
+def test_a_fused_matrix_in_another_order_is_noted_although_it_agrees(case):
+    mine, like, orders = ORDERS[case]
+    found = check(mine, like=like)
+    assert found.agrees, str(found)
+    assert [each for note in found.notes for each in re.findall(f"{BY_HEADS}|{IN_BLOCKS}", note)] == orders
+    assert ("don't load in yours as they are" in str(found)) == bool(orders)
+
+
+class TakesBoolean(Attention):
+    """Attention that hides no key without a mask, whose True is a hidden key or a visible one."""
+
+    def __init__(self, *, hides, **arguments):
+        super().__init__(**arguments)
+        self.hides = hides
+
+    def forward(self, x, mask=None):
+        if mask is not None and mask.dtype != bool:
+            raise TypeError
+        self.visible = True if mask is None else np.asarray(mask) != self.hides
+        return super().forward(x)
+
+    def shares(self, scores):
+        return softmax(np.where(self.visible, scores, -np.inf))
+
+
+class Adds(HasKernels):
+    """Attention that adds its mask."""
+
+    def __init__(self, **arguments):
+        super().__init__(**arguments)
+        self.config._attn_implementation = "eager"
+        self.is_causal = False
+
+
+@pytest.mark.parametrize("hides", [False, True])
+def test_what_true_in_my_mask_was_taken_for_is_noted_where_the_library_means_otherwise(hides):
+    mine, meaning = TakesBoolean(hides=hides), f"got True for a {'hidden' if hides else 'visible'} key"
+    for library in (TakesBoolean(hides=not hides, seed=20), Adds(seed=20)):
+        found = check(mine, like=library)
+        assert found.agrees, str(found)
+        assert meaning in str(found)
+    assert not check(mine, like=TakesBoolean(hides=hides, seed=20)).notes
+    assert not check(Adds(), like=TakesBoolean(hides=hides, seed=20)).notes
+
+
 class Unknown(Attention):
     """Attention of queries and keys that attnviz has no operation for."""
 

@@ -13,7 +13,17 @@ from attnviz.checks.read.names import is_rotation_table, stage_named
 from attnviz.checks.read.user_arrays import Conventions
 from attnviz.checks.recording.call import COMPUTED
 from attnviz.checks.recording.dispatch import array_of
-from attnviz.checks.recording.layer import Call, Layer, calls, drawn, tables_of, without_fused_kernels
+from attnviz.checks.recording.layer import (
+    ADDED,
+    HIDES,
+    SHOWS,
+    Call,
+    Layer,
+    calls,
+    drawn,
+    tables_of,
+    without_fused_kernels,
+)
 from attnviz.checks.recording.modules import in_eval_mode
 from attnviz.checks.recording.parameters import OF_OUTPUT, Parameters, with_vectors_drawn
 from attnviz.checks.report.compare_arrays import compare
@@ -125,27 +135,32 @@ def check(
     x = drawn(d_model, seed) if inputs is None else np.asarray(inputs)
     with in_eval_mode(my_module, like), without_fused_kernels(my_module, like), with_vectors_drawn(library, seed):
         tables = tables_of(library, x)
-        passes, about_like = _passes(library, x, tables)
+        passes, meaning, about_like = _passes(library, x, tables)
         parameters = Parameters(library, passes["no mask"])
         tables = tables or tables_of(mine, x)
         is_causal = bool(getattr(library.attention.module, "is_causal", False))
         checks = []
         for by_heads in parameters.orders(mine):
             with parameters.copied_to(mine, by_heads) as notes:
-                made = [[(way, _computed(arrays)) for way, arrays in calls(mine, x, tables)] for _ in range(2)]
-            compared, more = _compared(mine, made[0], passes, is_causal)
+                made = [[each._replace(arrays=_computed(each.arrays)) for each in calls(mine, x, tables)] for _ in "12"]
+            compared, more = _compared(mine, made[0], passes, meaning, is_causal)
             checks.append(Check(compared, (*notes, *more, *about_like), any(map(_differ, *made))))
     return max(checks, key=lambda each: min(map(_rank, each.calls.values())))
 
 
-def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> tuple[Passes, list[str]]:
-    """Attnviz's pass for each call of the library's module, skipping masks it reads differently; and notes."""
+def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> tuple[Passes, str, list[str]]:
+    """Attnviz's pass for each call of the library's module, skipping masks it reads differently.
+
+    Also what the mask meant, and notes.
+    """
     passes: dict[str, Trace] = {}
+    meaning = ""
     notes: list[str] = []
     if _differ(next(calls(library, x, tables)), next(calls(library, x, tables))):
         raise OwnArraysError(f"like gives {_RANDOM} Turn it off for the check.")
     rotated_by = {name: array_of(tables[name])[0] for name in ("cos", "sin") if name in tables}
-    for way, arrays in calls(library, x, tables):
+    for call in calls(library, x, tables):
+        way, arrays, meaning = call.way, call.arrays, call.meaning
         trace = _by_tables(library, arrays | rotated_by) if rotated_by else None
         if trace is None:  # also a layer of SmolLM3 that doesn't rotate by them
             arrays = {name: array for name, array in arrays.items() if not is_rotation_table(name)}
@@ -163,7 +178,7 @@ def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> tuple[P
             )
         if "causal" in passes:
             break
-    return passes, notes
+    return passes, meaning, notes
 
 
 def _by_tables(library: Layer, arrays: Arrays) -> Trace | None:
@@ -191,19 +206,32 @@ def _as_recorded(library: Layer, arrays: Arrays) -> Trace | None:
 
 
 def _compared(
-    mine: Layer, made: list[Call], passes: Passes, is_causal: bool
+    mine: Layer, made: list[Call], passes: Passes, meaning: str, is_causal: bool
 ) -> tuple[dict[str, Comparison], list[str]]:
-    """My calls compared with the library's passes, and a sentence on calls that can't be made."""
-    each = {way: [_against(passes[way], arrays, mine) for other, arrays in made if other == way] for way in passes}
-    best = {way: max(some, key=_rank) for way, some in each.items() if some}
-    (_, unmasked), *masked = made
+    """My calls compared with the library's passes, and sentences on calls that can't be made or mean otherwise."""
+    each = {
+        way: [(_against(passes[way], call.arrays, mine), call) for call in made if call.way == way] for way in passes
+    }
+    likeliest = {way: max(some, key=lambda pair: _rank(pair[0])) for way, some in each.items() if some}
+    best = {way: comparison for way, (comparison, _) in likeliest.items()}
+    unmasked, *masked = made
     if masked and (_agrees(best["no mask"]) or not (is_causal and "causal" in best)):
-        return best, []
-    as_causal = {way: _against(trace, unmasked, mine) for way, trace in passes.items()}
+        return best, _other_meaning(likeliest["causal"][1], meaning) if "causal" in best else []
+    as_causal = {way: _against(trace, unmasked.arrays, mine) for way, trace in passes.items()}
     if masked:  # by itself where it gets no mask, such as is_causal=mask is None
-        return ({"causal": best["causal"]}, [_CAUSAL_ANYWAY]) if _agrees(as_causal["causal"]) else (best, [])
+        about = _other_meaning(likeliest["causal"][1], meaning)
+        return ({"causal": best["causal"]}, [_CAUSAL_ANYWAY, *about]) if _agrees(as_causal["causal"]) else (best, about)
     way = max(as_causal, key=lambda each: _rank(as_causal[each]))  # it may well be causal by itself
     return {way: as_causal[way]}, ["Yours was called without a mask alone."]
+
+
+def _other_meaning(call: Call, meaning: str) -> list[str]:
+    """A sentence on what True in my mask was taken for, if the library's means something else."""
+    if call.meaning not in (SHOWS, HIDES) or call.meaning == meaning:
+        return []
+    theirs = {ADDED: "the library's is added to the scores", "": "the library's module takes none"}
+    said = theirs.get(meaning, f"the library's takes {meaning}")
+    return [f"Your {call.mask} got {call.meaning}; {said}."]
 
 
 def _against(trace: Trace, arrays: Arrays, mine: Layer) -> Comparison:
@@ -225,7 +253,7 @@ def _rank(comparison: Comparison) -> tuple[bool, bool, int]:
 
 
 def _differ(one: Call, other: Call) -> bool:
-    arrays, again = _computed(one[1]), _computed(other[1])
+    arrays, again = _computed(one.arrays), _computed(other.arrays)
     return arrays.keys() != again.keys() or not all(_alike(arrays[name], again[name]) for name in arrays)
 
 

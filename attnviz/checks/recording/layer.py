@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,16 @@ _CANNOT_MAKE = (
     "{} takes {}, which attnviz can't make for it. Give a module that makes it, or record both of yours and compare "
     "them."
 )
-Call = tuple[str, Arrays]  # "no mask" or "causal", and the arrays of the first sentence
+ADDED, SHOWS, HIDES = "added", "True for a visible key", "True for a hidden key"  # what a mask means
+
+
+class Call(NamedTuple):
+    """A call of a layer, and the arrays of its first sentence."""
+
+    way: str  # "no mask" or "causal"
+    arrays: Arrays
+    mask: str = ""  # its argument, and what it means
+    meaning: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,18 +127,19 @@ def drawn(width: int, seed: int) -> np.ndarray:
 
 def calls(layer: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> Iterator[Call]:
     """Call a layer in each possible way, with tables of its positions if it takes them."""
-    yield "no mask", _recorded_call(layer, x, {}, tables)
+    yield Call("no mask", _recorded_call(layer, x, {}, tables))
     mask = next((name for name in _MASKS if name in layer.takes), None)
     if mask:
         visible = np.tri(x.shape[1], dtype=bool)
+        meanings = {ADDED: np.where(visible, 0.0, -np.inf), SHOWS: visible, HIDES: ~visible}
         hides = "in_proj_weight" in layer.parameters or type(layer.called).__name__ == "MultiheadAttention"
-        for meaning in (~visible,) if hides else (np.where(visible, 0.0, -np.inf), visible, ~visible):
-            for shape in (meaning, meaning[np.newaxis, np.newaxis]):
+        for meaning in (HIDES,) if hides else meanings:
+            for shape in (meanings[meaning], meanings[meaning][np.newaxis, np.newaxis]):
                 with suppress(TypeError, ValueError, RuntimeError, IndexError):  # a mask of another type or shape
-                    yield "causal", _recorded_call(layer, x, {mask: shape}, tables)
+                    yield Call("causal", _recorded_call(layer, x, {mask: shape}, tables), mask, meaning)
                     break
     elif flag := next((name for name in _FLAGS if name in layer.takes), None):
-        yield "causal", _recorded_call(layer, x, {flag: True}, tables)
+        yield Call("causal", _recorded_call(layer, x, {flag: True}, tables))
 
 
 def _recorded_call(

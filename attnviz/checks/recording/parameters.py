@@ -16,6 +16,7 @@ from attnviz.core.trace import Trace
 
 _FUSED = {"w_qkv": ("w_q", "w_k", "w_v"), "b_qkv": ("b_q", "b_k", "b_v")}
 OF_OUTPUT = ("w_o", "b_o")
+_ORDERS = {False: "all of Q, then all of K and V", True: "Q, K and V of each head in turn"}  # by heads
 
 
 class Parameters:
@@ -26,6 +27,7 @@ class Parameters:
         self.by_stage = {stage: array.T if like.is_in_out(name) else array for stage, (name, array) in named.items()}
         self._fused = {_last_parts(named[stage][0]): stage for stage in _FUSED if stage in named}
         self._n_heads, _, d_k = trace["q"].shape
+        self._is_by_heads = False
         if not self._fused:
             self._n_groups = len(self.by_stage["w_k"]) // d_k
             return
@@ -33,6 +35,7 @@ class Parameters:
         self._n_groups = (len(fused) // d_k - self._n_heads) // 2
         blocks = FusedLayout(OUT_IN, self._n_heads // self._n_groups)
         is_in_blocks = np.array_equal(np.concatenate(trace["w_q"].value, axis=-1).T, blocks.split("", fused, 2)[0])
+        self._is_by_heads = not is_in_blocks
         cut = blocks if is_in_blocks else FusedLayout(OUT_IN, blocks.n_sharing, self._n_groups)
         for stage in self._fused.values():
             array = self.by_stage[stage]
@@ -60,8 +63,21 @@ class Parameters:
         copied = {name: mine.parameters[name] for name, stage in mine.stages.items() if not self._lacks_output(stage)}
         if len(copied) < len(mine.stages):
             notes.append("Your output matrix was left out, as the library's module has none.")
+        notes += [
+            note for name in copied if mine.stages[name] == "w_qkv" and (note := self._order(mine, name, by_heads))
+        ]
         with filled(copied, {name: self._value(mine, name, by_heads) for name in copied}):
             yield notes
+
+    def _order(self, mine: Layer, name: str, by_heads: bool) -> str:
+        """How a fused matrix of mine was filled, if that isn't the library's order."""
+        if np.array_equal(self._value(mine, name, by_heads), self._value(mine, name, self._is_by_heads)):
+            return ""
+        named = next(iter(self._fused), "")
+        theirs = f"the library's {named} holds {_ORDERS[self._is_by_heads]}" if named else "the library has one of each"
+        return (
+            f"Your {name} was read as {_ORDERS[by_heads]}, but {theirs}: its weights don't load in yours as they are."
+        )
 
     def _lacks_output(self, stage: str) -> bool:
         return stage in OF_OUTPUT and "w_o" not in self.by_stage
