@@ -63,15 +63,20 @@ def stages_after_scores() -> tuple[str, ...]:
     return tuple(_ORDER[_ORDER.index("attention") :])
 
 
-def computable(names: set[str]) -> set[str]:
+def computable(names: set[str]) -> frozenset[str]:
     """The stages that can be computed from stages of these names."""
+    return _computable(frozenset(names))
+
+
+@lru_cache(256)
+def _computable(names: frozenset[str]) -> frozenset[str]:
     config = replace(order.layer_configs(names)[0], d_k=1)  # of whichever length
     present, made = {*names, "mask"}, set()
     for spec in order.LAYER:
         if spec.is_in(config) and spec.inputs(present):
             made.add(spec.name)
             present.add(spec.name)
-    return made
+    return frozenset(made)
 
 
 _GIVEN = Source("from your arrays")

@@ -154,14 +154,14 @@ class Rounded:
 def applied(operation: Operation, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
     """The result of an operation, with its possible rounding error."""
     value = _computed(operation, [each.value for each in inputs])
-    work = value.size * (1 + isinstance(operation, _PRODUCTS) * inputs[0].value.shape[-1] // _MULTIPLIED)
+    work = value.size * (1 + (type(operation) in _PRODUCTS) * inputs[0].value.shape[-1] // _MULTIPLIED)
     spend(work if precision.is_rough else 4 * work)
     if precision.is_single and value.dtype == np.float64:
         value = value.astype(np.float32)
     if precision.is_rough:
         return Rounded(value)
     error = _error(operation, inputs, value, precision)
-    if error.size < _IN_PARTS or not np.isfinite(error.min() + error.max()):
+    if not np.isfinite(error).all():
         error = np.nan_to_num(error, nan=0.0, posinf=np.finfo(float).max)
     return Rounded(value, error)
 
@@ -193,6 +193,8 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
         for at, part in enumerate(value):
             error[at] = _error(operation, [each.of_head(at) for each in inputs], part, precision)
         return error
+    if type(operation) in _PRODUCTS:  # first: these are the most, and each case takes longer than a small product
+        return _product_error(operation, inputs, value, precision)
     first, unit = inputs[0], precision.unit
     match operation:
         case Kept():
@@ -222,8 +224,6 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
             return operation.lengths(first.error) + (2 * unit + angle_error) * operation.lengths(first.value)
         case GELU():  # its slope is at most 1.13; far below 0, what is left of 1 - 1 was rounded as 1 is
             return 1.2 * first.error + 2 * unit * np.abs(first.value)
-        case linear.DotProducts() | linear.WeightedSum() | linear.Projection() | linear.Contributions():
-            return _product_error(operation, inputs, value, precision)
     return _error_by_trials(operation, inputs, value, precision)
 
 
