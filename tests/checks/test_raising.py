@@ -11,7 +11,6 @@ RIGHT = kinds.CORRECT["Conv1D"]("raising")
 WRONG = kinds.mistaken("divided by √d_model", "llama", "attention, output")
 
 
-@pytest.mark.parametrize("raises", [assert_attention, lambda arrays: compare(None, arrays).raise_for_difference()])
 @pytest.mark.parametrize(
     "changed",
     [
@@ -20,14 +19,15 @@ WRONG = kinds.mistaken("divided by √d_model", "llama", "attention, output")
         {"attn_output": WRONG["attn_output"] + 1},
     ],
 )
-def test_the_first_line_is_the_headline(raises, changed):
+def test_the_first_line_is_the_headline(changed):
     arrays = WRONG | changed
-    with pytest.raises(AssertionError) as raised:
-        raises(arrays)
     found = compare(None, arrays)
-    first, *rest = str(raised.value).split("\n")
-    assert first == found.headline
-    assert {*str(found).split("\n")} <= {first, *rest}
+    for raises in (found.raise_for_difference, lambda: assert_attention(arrays)):
+        with pytest.raises(AssertionError) as raised:
+            raises()
+        first, *rest = str(raised.value).split("\n")
+        assert first == found.headline
+        assert {*str(found).split("\n")} <= {first, *rest}
 
 
 def test_nothing_is_raised_where_all_agrees():
