@@ -117,6 +117,16 @@ def test_a_scaling_left_out_is_named(scaling, mistake, named):
     assert "base of 10,000" in str(found) or "factor, 1.3:" in str(found)
 
 
+@pytest.mark.parametrize("shape", ["speeds", "angles"])
+@pytest.mark.parametrize("stage", ["scaled", "output"])
+def test_a_factor_that_angles_cannot_tell_is_asked(shape, stage):
+    arrays = drawn(3, kept=(stage, "attention"), scaling="yarn", shape=shape, d=16, n_rotated=16).arrays()
+    found = compare(None, arrays)
+    assert "factor, as YaRN's" in str(found)
+    cosines = drawn(3, kept=(stage, "attention"), scaling="yarn", d=16, n_rotated=16).arrays()
+    assert "factor, as YaRN's" not in str(compare(None, cosines | {"scale": np.array(0.5)}))
+
+
 @pytest.mark.parametrize("repeats", ["halves", "neighbours", ""])
 def test_other_pairs_than_those_of_the_table_are_named_or_asked(repeats):
     made = drawn(4, pairs="neighbours" if repeats == "halves" else "halves", kept=("attention",))

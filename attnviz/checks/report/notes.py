@@ -17,6 +17,7 @@ from attnviz.checks.report.words import shortened, title
 from attnviz.core.operations.scores import slopes
 from attnviz.explain.wording import counted, listed
 
+_OTHER_SCALE = "wrong scale"
 _NORM = re.compile(
     r"(?:.*[./])?(?:ln_?1|input_layernorm|attention_norm|attn_norm|norm_?1|pre_norm)[./](?:weight|scale|w)"
 )
@@ -75,6 +76,13 @@ def questions(explanation: Explanation) -> Iterator[str]:
             "and most others all queries come first: does your code cut it by heads on purpose?"
         )
     first = diagnosis.first_difference
+    is_unscaled = all(each.id == _OTHER_SCALE for each in diagnosis.mistakes)
+    name, *others = (shortened(each) for each in explanation.tables.names or ("",))
+    if first and table and is_unscaled and not others and not re.search("cis|complex", name, re.IGNORECASE):
+        yield (
+            f"Your {name} tells angles alone: does your code multiply cosines and sines by a factor, as YaRN's "
+            "attention_factor? Then these numbers may be right: give your cos and sin."
+        )
     if first is None or first.shapes or diagnosis.explains_all or explanation.reference:
         return
     if matrix and "x" in arrays and arrays.keys().isdisjoint((*PROJECTIONS, *"qkv")):
