@@ -149,3 +149,39 @@ def test_a_part_of_the_arrays_is_compared_or_refused_in_words(step, without):
     arrays.pop(without, None)
     with suppress(OwnArraysError):
         assert str(compare(None, arrays))
+
+
+def batch_of(positions, **options):
+    """One text at the positions of each sentence of a batch, by the shared parameters."""
+    options = {"scaling": "linear", "has_mask": True, **options}
+    own = [drawn(6, positions=each, **options).arrays() for each in positions]
+    where = [drawn(6, positions=each).where for each in positions]
+    tables = ("cos", "sin", "inv_freq") if options.get("shape") in ("longer", "speeds") else ()
+    shared = {name for name in own[0] if name.endswith("weight") or name in tables}
+    each = [arrays | {"position_ids": ids} for arrays, ids in zip(own, where, strict=True)]
+    return {name: e if name in shared else np.stack([other[name] for other in each]) for name, e in each[0].items()}
+
+
+ROTATED = ("q", "q_rotated", "k_rotated", "attention", "output")
+
+
+@pytest.mark.parametrize("positions", [("usual", "left", "later"), ("left", "usual"), ("packed", "packed", "usual")])
+@pytest.mark.parametrize("shape", ["(t, d)", "(1, t, d)", "(1, 1, t, d)", "complex", "angles", "longer", "speeds"])
+@pytest.mark.parametrize("kept", [("output",), ROTATED])
+def test_each_sentence_of_a_batch_is_rotated_by_its_own_rows(positions, shape, kept):
+    batch = batch_of(positions, shape=shape, kept=kept)
+    batch = {name: e[:, 0] if e.shape[1:2] == (1,) and name != "rotary_pos_emb" else e for name, e in batch.items()}
+    found = compare(None, batch)
+    assert found.first is None, str(found)
+    assert (found.n_sentences, found.unread) == (len(positions), ())
+    if "q_rotated" in kept:
+        batch["q_rotated"] = batch["q_rotated"][::-1].copy()
+        assert compare(None, batch).first.stage == "q_rotated"
+
+
+@pytest.mark.parametrize("positions", [("usual", "left", "later"), ("left", "usual"), ("packed", "packed", "usual")])
+@pytest.mark.parametrize("kept", [("output",), ROTATED])
+def test_each_sentence_of_a_batch_without_tables_is_rotated_at_its_own_positions(positions, kept):
+    batch = batch_of(positions, scaling="default", kept=kept)
+    batch = {name: each for name, each in batch.items() if name not in ("cos", "sin")}
+    assert compare(None, batch).first is None

@@ -20,7 +20,7 @@ from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import arranged, fitted
 from attnviz.checks.read.masks import MaskReading
 from attnviz.checks.read.names import of_layer, stage_named
-from attnviz.checks.read.readings import Reading, with_inferred_mask, with_patterned_mask
+from attnviz.checks.read.readings import Reading, rotated_by, with_inferred_mask, with_patterned_mask
 from attnviz.checks.read.user_arrays import Conventions, UserArrays
 from attnviz.core.errors import OwnArraysError
 
@@ -165,9 +165,17 @@ class _Sentences:
         """A sentence read as another one; None if it can't be."""
         own = usual.diagnosis.candidate
         assert own.reading
-        for arrays in self._arrays(at).own_ways:
+        given = self._arrays(at)
+        for arrays in given.own_ways:
             if _kinds(arrays) == _kinds(usual.arrays) and (read := [*_read_as(arrays, usual.arrays, own.reading)]):
-                likely = [replace(Candidate.of(each), rotation=own.rotation) for each in read]
+                placed = [each for way in read for each in rotated_by(way, arrays, given.tables)]
+                turned = own.rotation
+                likely = [
+                    replace(Candidate.of(each), rotation=turned and replace(turned, positions=each.positions))
+                    for each in placed
+                ]
+                if not likely:
+                    continue
                 return Candidates(arrays, likely, self.stated.tolerance, is_settled=True)
         return None
 
@@ -183,7 +191,7 @@ class _Sentences:
         if candidates is None:
             return explain(None, self.batch.of_each[at], self.layer, self.stated)
         arrays, diagnosis = explained([candidates.arrays], lambda way: replace(candidates, arrays=way))
-        return replace(usual, arrays=arrays, diagnosis=diagnosis)
+        return replace(usual, arrays=arrays, diagnosis=diagnosis, tables=self._arrays(at).tables)
 
     def _has_mistakes(self, at: int, shown: Explanation) -> bool:
         """Whether the mistakes of one sentence explain another one."""

@@ -210,10 +210,7 @@ def _read(
         scale = None  # as it is anyway, and is spoken of so
     names = set(arrays) - ({"capped"} if "softcap" in numbers else set())
     more: dict[str, Any] = {"softcap": numbers["softcap"]} if "softcap" in numbers else {}
-    positions = tables.positions_of(sizes.get("t", 1), sizes.get("s", 1))
-    has_context = "context" in arrays and "x" in arrays and arrays["context"].name != arrays["x"].name
-    if positions and has_context and tables.position_name != OF_QUERIES:
-        positions = None  # of two texts, each has its own
+    positions = _positions(arrays, sizes, tables)
     rotations, may_lack = _rotations(names, values, sizes, tables)
     names -= {"q_rotated", "k_rotated"} if rotations else set()
     configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale, **more) for each in layer_configs(names)]
@@ -241,6 +238,28 @@ def _read(
         return read
     masks = [each.arranged(sizes.get("t", 1), sizes["s"]) for each in arrays["mask"].masks]
     return [each.with_mask(mask) for mask in masks for each in read]
+
+
+def _positions(arrays: UserArrays, sizes: Sizes, tables: UserTables) -> Positions | None:
+    """The positions of the keys, if they aren't 0, 1, 2, ... or the queries' aren't."""
+    has_context = "context" in arrays and "x" in arrays and arrays["context"].name != arrays["x"].name
+    if has_context and tables.position_name != OF_QUERIES:
+        return None  # of two texts, each has its own
+    return tables.positions_of(sizes.get("t", 1), sizes.get("s", 1))
+
+
+def rotated_by(reading: Reading, arrays: UserArrays, tables: UserTables) -> Iterator[Reading]:
+    """A reading with the tables and positions of its own sentence, by which it is rotated in the same way."""
+    positions, usual, d_k = _positions(arrays, reading.sizes, tables), reading.config.rotation, reading.config.d_k
+    rotations: Sequence[Rotation | None] = [usual]
+    if own := reading.table:
+        ways, _ = _rotations({*arrays}, reading.arrays, reading.sizes, tables)
+        rotations = [each for each in ways if replace(each, table=own.table) == own]
+    elif usual and d_k:
+        by_base = Rotation(usual.base, usual.pairs, usual.dims, usual.first).for_length(d_k)
+        rotations = [as_table(by_base, np.array(positions)) if positions else by_base]
+    for each in rotations:
+        yield replace(reading, config=replace(reading.config, rotation=each), positions=positions)
 
 
 def _usual(d_k: int) -> list[Rotation]:
