@@ -223,3 +223,87 @@ def test_alibi_may_be_a_number_for_each_key(mask, dtype):
     masked[2] += np.random.default_rng(1).normal(size=T)
     wrong = compare(None, {name: each.astype(dtype) for name, each in own.items()} | given)
     assert (wrong.differing, wrong.first.stage) == ((2,), "masked")
+
+
+def biased(n, bias, names):
+    """A batch of n sentences, whose bias has heads on its third last axis, perhaps after sentences."""
+    x = RANDOM.normal(size=(n, T, M))
+    h = bias.shape[-3]
+    made: dict[str, list] = {"attention": [], "output": []}
+    for at, rows in enumerate(x):
+        q, k, v = ((rows @ W[each]).reshape(T, h, M // h).swapaxes(0, 1) for each in "qkv")
+        scores = q @ k.swapaxes(1, 2) * (M // h) ** -0.5
+        made["attention"].append(softmax(scores + (bias[at] if bias.ndim == 4 else bias)))
+        made["output"].append((made["attention"][-1] @ v).swapaxes(0, 1).reshape(T, M) @ W["o"])
+    return {"x": x, **{f"w_{each}": w for each, w in W.items()}} | {name: np.stack(made[name]) for name in names}
+
+
+def _asks(found):
+    return any("first axis" in each for each in found.questions)
+
+
+BIASES = ("alibi", "position_bias", "attn.attn_bias", "attn_mask")
+
+
+@pytest.mark.parametrize("names", [("attention",), ("output",)])
+@pytest.mark.parametrize("name", BIASES)
+@pytest.mark.parametrize(("n", "h"), [(2, 6), (3, 6), (3, 3), (4, 3)])
+def test_a_bias_of_heads_or_sentences_or_both_agrees(n, h, name, names):
+    is_bias = name != "attn_mask"
+    of_heads = RANDOM.normal(size=(h, T, T))
+    found = compare(None, {**biased(n, of_heads, names), name: of_heads}, n_heads=h)
+    assert found.first is None, str(found)
+    assert _asks(found) == (n == h and not is_bias), str(found)
+    by_key = RANDOM.normal(size=(h, 1, T))
+    assert compare(None, {**biased(n, by_key, names), name: by_key}, n_heads=h).first is None
+    of_both = RANDOM.normal(size=(n, h, T, T))
+    given = {**biased(n, of_both, names), name: of_both.reshape(n * h, T, T)}
+    assert not _asks(compare(None, given, n_heads=h))
+    assert compare(None, given, n_heads=h).first is None
+    of_sentences = RANDOM.normal(size=(n, T, T))
+    given = biased(n, np.repeat(of_sentences[:, None], h, axis=1), names)
+    found = compare(None, {**given, name: of_sentences}, n_heads=h)
+    assert found.first is None
+    assert _asks(found) == (n == h and is_bias), str(found)
+
+
+@pytest.mark.parametrize("name", BIASES)
+def test_a_bias_of_other_heads_is_wrong(name):
+    bias = RANDOM.normal(size=(3, T, T))
+    for n in (2, 3):
+        assert compare(None, {**biased(n, bias[[1, 2, 0]], ("attention",)), name: bias}).first is not None
+    of_sentences = {**biased(2, bias[:2, None].repeat(2, axis=1), ("attention",)), name: bias[1::-1]}
+    assert compare(None, of_sentences).first is not None
+
+
+@pytest.mark.parametrize("names", [("attention",), ("output",)])
+def test_a_mask_with_as_many_sentences_as_tokens(names):
+    x = RANDOM.normal(size=(T, T, M))
+    padding = np.arange(T) < np.array([5, 3, 4, 5, 2])[:, None]
+    by_query = np.tri(T, dtype=bool) & (np.arange(T) >= np.arange(T)[:, None] - 1)
+    inputs = {"x": x, **{f"w_{each}": w for each, w in W.items()}}
+    for seen, mask in (
+        (padding[:, None, None], padding),
+        (by_query[None, None], by_query),
+        (CAUSAL[None, None], CAUSAL),
+    ):
+        right = attended(x, seen)
+        for name, is_likely in (("mask", mask is not padding), ("attention_mask", mask is padding)):
+            found = compare(None, {**inputs, name: mask, **{each: right[each] for each in names}}, n_heads=H)
+            assert found.first is None, str(found)
+            assert is_likely != _asks(found), str(found)
+
+
+def test_a_mask_along_another_axis_is_wrong():
+    inputs = {"x": RANDOM.normal(size=(T, T, M)), **{f"w_{each}": w for each, w in W.items()}}
+    padding = np.arange(T) < np.array([5, 3, 4, 5, 2])[:, None]
+    by_query = attended(inputs["x"], padding[None, None])["attention"]
+    assert compare(None, {**inputs, "attention_mask": padding, "attention": by_query}).first is not None
+    by_sentence = attended(inputs["x"], CAUSAL[:, None, None])["attention"]
+    assert compare(None, {**inputs, "mask": CAUSAL, "attention": by_sentence}).first is not None
+
+
+def test_a_mask_of_sentences_that_was_applied_to_heads_is_wrong():
+    seen = np.stack([CAUSAL, CAUSAL & PADDING[1]])
+    wrong = biased(2, np.where(seen, 0, -np.inf), ("attention",))
+    assert compare(None, wrong | {"mask": seen}).first is not None

@@ -44,7 +44,7 @@ def with_kept(arrays: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _lengths(values: Mapping[str, np.ndarray], n_tokens: int) -> tuple[int, int]:
     """The number of queries and of keys, as far as the arrays tell."""
     for each in _OF_QUERIES_AND_KEYS:
-        if each in values and values[each].ndim > 1:
+        if each in values and values[each].ndim > 1 and (each != "mask" or values[each].shape[-2] > 1):
             return values[each].shape[-2:]
     axes = {stage: value.shape for stage, value in values.items()}
     ends = (each for each in ("output", "residual") if len(axes.get(each, ())) > 1)

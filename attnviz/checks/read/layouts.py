@@ -221,7 +221,7 @@ _LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     **dict.fromkeys(("past_key", "past_unrotated_key"), _kept("d")),
     "past_value": _kept("v"),
     **dict.fromkeys(("scores", "scaled", "masked"), _ROWS),
-    "mask": (*_alone("t s", "h t s"), Layout("s", "the same for every query")),
+    "mask": (*_alone("t s", "h t s"), *(Layout(each, "the same for every query") for each in ("s", "h 1 s"))),
     "attention": (*_ROWS, Layout("t h 1 1", _SINGLE), Layout("t 1 1", f"{_AVERAGED}, {_SINGLE}")),
     "heads": _headed("h", "t", "v"),
     "concat": _alone("t (h v)", "t h v", title="heads on an axis of their own"),
@@ -289,7 +289,7 @@ def arranged(array: np.ndarray, layout: Layout, stage: str, sizes: Sizes) -> np.
     """
     groups = groups_of(layout.pattern)
     letters = "".join(groups).replace("1", "")
-    target_groups = groups if stage == "mask" else groups_of(layouts_of(stage)[0].pattern)
+    target_groups = tuple(letters) if stage == "mask" else groups_of(layouts_of(stage)[0].pattern)
     target = "".join(target_groups)
     split = array.reshape([sizes[letter] for letter in letters])
     if layout.is_of_single_tokens:

@@ -189,7 +189,7 @@ def _explained(
             raise OwnArraysError("query compares with the pass of your own arrays: give None as the trace.")
         return None, explain(trace, arrays, layer, stated), texts
     own = arrays if layer is None else of_layer(arrays, layer)
-    batches = batches_of(own, max(map(len, texts.values()), default=0))
+    batches = batches_of(own, max(map(len, texts.values()), default=0), stated.n_heads or 0)
     if query is None:
         batch = explain_batch(batches, None, stated) if batches else None
         return batch, batch.shown if batch else explain(None, arrays, layer, stated), texts
@@ -217,6 +217,11 @@ def _sentence_questions(batch: BatchExplanation | None) -> Iterator[str]:
         yield (
             "Is your x (tokens, sentences, d_model)? If its first axis counts sentences, attention ran along the batch "
             "axis."
+        )
+    for name, counted_by, other in batch.batch.unlikely if batch and not batch.differing else ():
+        yield (
+            f"Does the first axis of your {shortened(name)} count {counted_by}? It is as long as there are {other}, "
+            f"and read as {other} the numbers differ."
         )
 
 
