@@ -173,6 +173,24 @@ def test_a_mistake_is_named_in_float16(name):
     assert cause in [each.id for pair in (found.causes, *found.alternatives) for each in pair], str(found)
 
 
+@pytest.mark.parametrize(
+    ("number", "visible", "given", "stages"),
+    [
+        (-1e9, CAUSAL, MASK, ("all", "attention and output", "output")),
+        (-1e9, CAUSAL, {}, ("all", "attention and output", "output")),
+        (-1e4, PADDED, {}, ("all", "attention and output")),
+        (HIDDEN, PADDED, {}, ("all", "attention and output")),
+    ],
+)
+def test_what_hides_keys_after_the_softmax_is_named_with_its_number(number, visible, given, stages):
+    for each in stages:
+        made = layer(lambda scaled: scaled, given, stages=each, after=lambda a: np.where(visible, a, number))
+        found = found_in(made)
+        assert [each.id for each in found.causes] == ["infinity after the softmax"], str(found)
+        assert found.explained
+        assert float(found.causes[0].slots["code"].replace("torch.", "")) == number
+
+
 def test_what_hides_later_keys_is_seen_from_a_learned_bias_alone():
     given = {"position_bias": np.where(CAUSAL, BIAS, HIDDEN)}
     for stages in ("all", "attention and output"):

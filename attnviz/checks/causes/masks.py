@@ -20,7 +20,7 @@ from attnviz.checks.causes.cause import (
 from attnviz.checks.explain.fitted_scale import Fit, simple
 from attnviz.checks.explain.nodes import Node, nodes_of
 from attnviz.checks.read.layouts import stages_after_scores
-from attnviz.checks.read.masks import as_added, band, seen_in, window_of, wrong_masks
+from attnviz.checks.read.masks import HIDES, as_added, band, seen_in, window_of, wrong_masks
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.core.operations.scores import LIMITS, Hide, Softcap
 from attnviz.core.trace import Trace
@@ -115,22 +115,39 @@ def mask_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
 
 
 @CAUSES.add(
-    "−∞ was written into the attention after the softmax, not into the scores before it",
-    f"{SOFTMAX}.masked_fill(~mask, -torch.inf)",
+    "{number} was written into the attention after the softmax, not into the scores before it",
+    f"{SOFTMAX}.masked_fill(~mask, {{code}})",
     f"{HIDDEN}; {SOFTMAX}",
 )
 def infinity_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
-    return _after_the_softmax(context, -np.inf)
+    """Also −1e9 and the like, and where no mask tells which keys they hide."""
+    first = context.first_difference
+    theirs = first.value if first and first.stage == "attention" else None
+    least = np.nanmin(theirs) if theirs is not None and not np.isnan(theirs).all() else -np.inf
+    numbers = {-np.inf, float(least)} if least <= HIDES else {-np.inf}
+    if first and first.stage != "attention" and first.off > -HIDES:
+        numbers.add(-1e9)
+    is_shown = context.seen is None and "masked" in context.trace and least <= HIDES
+    seen = None
+    if is_shown and theirs is not None and theirs.shape == context.trace["masked"].shape:
+        seen = theirs > HIDES
+    for number in sorted(numbers):
+        short = f"{number:g}".replace("e+0", "e")
+        text, code = ("−∞", "-torch.inf") if np.isinf(number) else (short.replace("-", "−"), short)
+        yield from _after_the_softmax(context, number, seen, number=text, code=code)
 
 
-def _after_the_softmax(context: MistakeContext, hidden: float) -> Iterator[Change]:
+def _after_the_softmax(
+    context: MistakeContext, hidden: float, seen: np.ndarray | None = None, **slots: str
+) -> Iterator[Change]:
     """The softmax of all scores, whose weights of hidden keys are then set to a number."""
-    visible = _hiding(context)
+    visible = _hiding(context) if seen is None else seen
     if visible is None or context.compared.isdisjoint(stages_after_scores()) or not context.makes("attention"):
         return
     attention = context.nodes["attention"]
     unmasked = Node.passing_on(context.nodes["masked"].inputs[:1])
-    yield change({"masked": unmasked, "attention": attention.then(lambda each: np.where(visible, each, hidden))})
+    changed = attention.then(lambda each: np.where(visible, each, hidden))
+    yield change({"masked": unmasked, "attention": changed}, **slots)
 
 
 @CAUSES.add(
