@@ -158,7 +158,7 @@ def cosines(*, gains=None, axis=-1, scale=10.0, n=1):
             made[name].append(each)
     stages = {name: np.stack(each) if n > 1 else each[0] for name, each in made.items()}
     names = {f"{each}_norm.weight": gain for each, gain in zip("qk", gains or (), strict=False)}
-    return {"hidden_states": stages.pop("x"), **HUGGING_FACE, **names, **stages}
+    return {**HUGGING_FACE, **names, **stages}
 
 
 FEW = ("q", "k", "q_normed", "k_normed", "scores", "scaled")
@@ -257,3 +257,26 @@ def test_what_is_missing_to_recompute_attention_is_said(without, says):
     assert not found.stages
     assert all(re.search(rf"give .*\b{each}\b", found.headline) for each in says), found.headline
     assert "of_mine" in found.unread
+
+
+LLAMA = {name.replace("out_proj", "o_proj"): w for name, w in HUGGING_FACE.items()}
+BIASES = {name.replace("weight", "bias"): np.zeros(len(w)) for name, w in LLAMA.items()}
+RENAMED = {name.replace("o_proj", "out_proj"): w for name, w in LLAMA.items()}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "is_asked"),
+    [
+        ({"hidden_states": X, **LLAMA}, True),
+        ({"x": X, **LLAMA}, False),
+        ({"hidden_states": X, **LLAMA, **BIASES}, False),  # as in OPT
+        ({"hidden_states": X, **RENAMED}, False),  # as in GPT-Neo
+    ],
+)
+def test_a_pass_without_rotation_is_asked_about_under_the_names_of_llama(arrays, is_asked):
+    seen = np.tri(N, dtype=bool)
+    for names in (["attention"], ["output"]):
+        given = {name: each for name, each in passed(seen=seen).items() if name in names}
+        found = compare(None, arrays | given | {"mask": seen})
+        assert found.first is None
+        assert any("RoPE" in each for each in found.questions) == is_asked

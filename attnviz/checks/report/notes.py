@@ -11,7 +11,7 @@ from attnviz.checks.explain.rope_variants import RopeVariant
 from attnviz.checks.read.layouts import BY_HEADS, IN_OUT, JOINED, OUT_IN, PROJECTIONS, score_stages, stages_after_scores
 from attnviz.checks.read.masks import MaskReading, UserMask, alibi_slopes, apart_of, are_slopes, seen_in
 from attnviz.checks.read.names import is_by_heads, is_rotation_table, named
-from attnviz.checks.read.user_arrays import ZERO_KEY
+from attnviz.checks.read.user_arrays import ZERO_KEY, UserArrays
 from attnviz.checks.read.user_tables import OF_QUERIES
 from attnviz.checks.report.words import shortened, title
 from attnviz.core.operations.scores import slopes
@@ -143,6 +143,19 @@ def _step_questions(explanation: Explanation, is_for_halves: bool) -> Iterator[s
     elif is_step and reading.table and len(reading.table.table.numbers) == 1 and reading.table.table.begins_at_0:
         kept = counted(n_kept, "token")
         yield f"Your {listed(names)} are those of position 0, after {kept} in the cache: do your positions begin again?"
+    elif rotation is None and _is_like_llama(explanation.arrays) and reading.sizes.get("t", 1) > 1:
+        if {each.stage for each in diagnosis.stages}.isdisjoint((*score_stages(), *stages_after_scores())):
+            return
+        w_q = shortened(explanation.arrays["w_q"].name)
+        yield f"Nothing was rotated by positions, and most models with {w_q} and no biases do so (RoPE): does yours?"
+
+
+def _is_like_llama(arrays: UserArrays) -> bool:
+    """Whether the names are those of Llama and its kin, unlike those of OPT, BART and GPT-Neo."""
+    if not arrays.keys() >= {"x", "w_q", "w_k", "w_o"} or "b_q" in arrays:
+        return False
+    names = (("x", r"hidden_states"), ("w_q", r"q_proj[./]weight"), ("w_o", r"o_proj[./]weight"))
+    return all(re.fullmatch(rf"(?:.*[./])?{pattern}", arrays[stage].name) for stage, pattern in names)
 
 
 _ORIENTED = (
