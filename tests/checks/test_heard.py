@@ -111,6 +111,19 @@ def test_all_that_is_heard_agrees_and_outputs_stay(kind, sentence):
     assert ("computes them in one kernel" in str(recorded)) == (kind is Fused)
 
 
+class AlongBatch(Heads):
+    def heads(self, q, k, v):
+        q, k, v = (tensor(np.transpose(each, (2, 1, 0, 3))) for each in (q, k, v))
+        return np.transpose(super().heads(q, k, v), (2, 1, 0, 3))
+
+
+@pytest.mark.parametrize("kind", [Heads, AlongBatch])
+def test_attention_along_the_batch_is_noted(kind):
+    with record(model := kind()) as recorded:
+        model(X)
+    assert ("over the 2 sentences of the batch, not over the 5 tokens" in str(recorded)) == (kind is not Heads)
+
+
 def test_mistakes_after_the_softmax_are_heard():
     model = Dropped()
     with record(model) as recorded:

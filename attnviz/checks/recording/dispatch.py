@@ -28,6 +28,10 @@ _FAST_PATH = (
     "PyTorch's fast path computes it in one kernel, in which nothing is heard. It isn't taken with gradients or in "
     "training mode."
 )
+_ALONG_BATCH = (
+    "Its softmax ran over the {n} sentences of the batch, not over the {t} tokens, which should be the last but "
+    "one axis of queries and keys."
+)
 _HIDES = -1e3  # lower numbers among attention weights were meant to hide a key
 
 
@@ -42,6 +46,7 @@ class Heard:
         self._leading: tuple[int, ...] = ()  # the axes of the last softmax before queries and keys
         self.heads: list[Arrays] = []  # of each softmax: q, k, v, masked and attention
         self.numbers: Arrays = {}  # scale and attn_mask of fused attention
+        self._is_along_batch = False  # whether a softmax ran over sentences, token by token
         self.fused = ""  # the operation that computes attention in one kernel, whose weights aren't heard
 
     def operation(self, name: str, arguments: Mapping[str, Any], result: Any) -> None:
@@ -85,6 +90,8 @@ class Heard:
         ]
         if not leading or not fits:
             return
+        n, n_tokens = self._n_sentences, self._n_queries
+        self._is_along_batch |= n_tokens != n == n_queries == n_keys > 1 and math.prod(leading) % n_tokens == 0
         self._products, self._factors, self._leading = [], {}, leading
         arrays = {
             "masked": self._of_sentence(scores, n_queries, n_keys),
@@ -133,6 +140,8 @@ class Heard:
     @property
     def note(self) -> str:
         """A sentence on why attention weights were not heard; empty if they were."""
+        if self._is_along_batch:
+            return _ALONG_BATCH.format(n=self._n_sentences, t=self._n_queries)
         if any("attention" in each for each in self.heads):
             return ""
         if "multi_head_attention" in self.fused or "encoder_layer" in self.fused:
