@@ -44,7 +44,7 @@ def in_format(monkeypatch, request):
     return rounded, dtype
 
 
-@pytest.mark.parametrize("in_format", [np.float16, np.float32, np.float64], indirect=True)
+@pytest.mark.parametrize("in_format", [np.float16, np.float32], indirect=True)  # float64: test_causes
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_named_in_each_format_and_from_few_stages(in_format, mistake):
     own, dtype = in_format
