@@ -161,6 +161,9 @@ class Search:
         precisions = [Precision(FLOAT32, digits)] if bits > FLOAT32.bits else []
         if bits == FLOAT32.bits:
             precisions.append(Precision(FLOAT32, digits, slack=_SLACK))
+        elif bits < FLOAT32.bits:
+            coarsest = min(formats, key=lambda each: each.bits)
+            precisions.append(Precision(coarsest, digits, rounds_sums=True))
         if FLOAT16 in floats | self.candidates.likely[0].formats and bits >= FLOAT32.bits:
             precisions.append(Precision(FLOAT16, digits))
         if bits == FLOAT32.bits:
@@ -225,7 +228,8 @@ class Search:
             return self.coarse_match
         first = diagnosis.first_difference
         for each in self.coarser_precisions if first and first.spread >= _SPREAD else ():
-            other = (each.match or each.completed_match) if each.precision.slack > 1 else each.diagnosis()
+            is_lenient = each.precision.slack > 1 or each.precision.rounds_sums
+            other = (each.match or each.completed_match) if is_lenient else each.diagnosis()
             if other and other.explains_all:
                 return other
         return diagnosis if diagnosis.mistakes else replace(diagnosis, within=self._within(diagnosis))

@@ -3,6 +3,7 @@
 Each rounding changes a number by at most half an epsilon, at random. Errors of inputs are propagated by derivatives and
 added up as independent random errors, by their squares; a sum of n terms rounds n times. A difference of `_DEVIATIONS`
 standard deviations is allowed: no correct pass needs half of that (`test_comparison`), and no mistake stays within it.
+Of 16-bit numbers only those that are stored are rounded, as their sums are made in float32, and fewer deviations do.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 
 _DEVIATIONS = 6.0
+_DEVIATIONS_16 = 2.5  # of 16-bit numbers
 _TF32_EPSILON = 2.0**-10
 _NOTHING = np.zeros(())
 _MULTIPLIED = 128  # how many multiplications cost as much as one other operation
@@ -70,6 +72,7 @@ class Precision:
     rough_tolerance: float = 0.25
     is_single: bool = False  # a rough pass is computed in float32, whatever its format
     slack: float = 1.0  # a factor of the allowed error, for code that rounds more often than ours
+    rounds_sums: bool = False  # each term of a sum rounds it, in 16 bits too
     tolerance: Tolerance | None = None  # the user's own, instead of the allowed error
 
     @property
@@ -87,9 +90,18 @@ class Precision:
         return self.format.epsilon <= FLOAT32.epsilon and not self.digits and not self.is_tf32
 
     @property
+    def sums_in_float32(self) -> bool:
+        """Whether sums of 16-bit numbers are made in float32, as libraries and processors do."""
+        return self.format.bits < FLOAT32.bits and not self.rounds_sums
+
+    @property
+    def deviations(self) -> float:
+        return _DEVIATIONS_16 if self.sums_in_float32 else _DEVIATIONS
+
+    @property
     def unit(self) -> float:
         """The relative error allowed for one rounding."""
-        return _DEVIATIONS * self.format.epsilon / 2
+        return self.deviations * self.format.epsilon / 2
 
     @property
     def read_unit(self) -> float:
@@ -216,6 +228,8 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
             divided = np.abs(np.where(np.isneginf(first.value), 0, first.value).sum(axis=-1, keepdims=True))
             moved = first.error + size * _length(first.error)
             return moved / np.maximum(divided, precision.format.least) + unit * value.shape[-1] * size
+        case TableRotation() if np.isnan(value).all():  # a table too short for these positions
+            return np.zeros(value.shape)
         case TableRotation():
             largest, lengths = operation.largest, operation.lengths(first.value)
             return largest * (operation.lengths(first.error) + 2 * unit * lengths) + operation.error_of(first.value)
@@ -237,7 +251,7 @@ def _product_error(
     a_error2, b_error2 = _squared_error(a, a2, precision), _squared_error(b, b2, precision)
     products = operation.compute(a2, b2)
     squares = products + np.square(value)
-    squares *= precision.unit**2 * n
+    squares *= precision.unit**2 * (1 if precision.sums_in_float32 else n)
     if a_error2 is not None:
         squares += operation.compute(a_error2, b2 if b_error2 is None else b2 + b_error2)
     if b_error2 is not None:
@@ -282,7 +296,8 @@ def _softmax_error(masked: Rounded, sinks: Sequence[Rounded], weights: np.ndarra
     apart = np.where(seen, np.abs(np.where(seen, masked.value, 0) - largest), 0)
     error = np.hypot(masked.error, precision.unit * (1 + apart))
     moved = np.hypot(error, _length(weights * error))
-    rounded = precision.unit * np.sqrt(weights.shape[-1]) * weights
+    n_roundings = 2 if precision.sums_in_float32 else np.sqrt(weights.shape[-1])
+    rounded = precision.unit * n_roundings * weights
     return (
         np.minimum(weights * np.expm1(np.minimum(moved, 50)) + rounded, 1) + precision.format.least * weights.shape[-1]
     )

@@ -59,6 +59,14 @@ def questions(explanation: Explanation) -> Iterator[str]:
         yield f"Are your cosines multiplied by {reading.config.scale:.6g}? It fits, and no scale was in the file."
     elif reading and reading.is_of_cosines and not reading.config.scale and diagnosis.first_difference is None:
         yield "Your queries and keys have the length 1, and scores are divided by √d_k: is it meant so?"
+    if diagnosis.first_difference is None and diagnosis.precision.rounds_sums:
+        far = max(diagnosis.stages, key=lambda stage: stage.roundings)
+        off = f"{title(far.stage)} differs by up to {far.off:.3g}, of {_largest(far.expected):.3g}"
+        name = diagnosis.precision.name
+        yield (
+            f"This agrees only if each term of a sum was rounded to {name}, which libraries don't do ({off}): is a small "
+            "mistake left, such as in the scale or the positions? Compare in float32."
+        )
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
         output = shortened(arrays["output"].name)
@@ -156,6 +164,10 @@ def _is_like_llama(arrays: UserArrays) -> bool:
         return False
     names = (("x", r"hidden_states"), ("w_q", r"q_proj[./]weight"), ("w_o", r"o_proj[./]weight"))
     return all(re.fullmatch(rf"(?:.*[./])?{pattern}", arrays[stage].name) for stage, pattern in names)
+
+
+def _largest(array: np.ndarray | None) -> float:
+    return 0.0 if array is None else float(np.abs(array[np.isfinite(array)]).max(initial=0))
 
 
 _ORIENTED = (
