@@ -166,6 +166,17 @@ def test_a_mistake_is_named_alone(name, stages):
     assert not found.alternatives, str(found)
 
 
+@pytest.mark.parametrize("stages", ["all", "attention and output"])
+@pytest.mark.parametrize(("given", "size"), [(CAUSAL, 2), (CAUSAL, 3), (CAUSAL & PADDED, 3), (WINDOW, 2)])
+def test_a_window_beside_the_mask_is_named_with_its_size(given, size, stages):
+    is_narrower = given is WINDOW
+    found = found_in(layer(seen(given & (apart() < size)), {"mask": given}, stages=stages))
+    assert [each.id for each in found.causes] == ["window too narrow" if is_narrower else "window beside the mask"]
+    assert found.explained
+    assert not found.alternatives, str(found)
+    assert found.causes[0].slots["size"] == str(size)
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_named_in_float16(name):
     cause, masked, given, more = MISTAKES[name]

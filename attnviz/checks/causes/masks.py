@@ -19,8 +19,8 @@ from attnviz.checks.causes.cause import (
 )
 from attnviz.checks.explain.fitted_scale import Fit, simple
 from attnviz.checks.explain.nodes import Node, nodes_of
-from attnviz.checks.read.layouts import stages_after_scores
-from attnviz.checks.read.masks import HIDES, as_added, band, seen_in, window_of, wrong_masks
+from attnviz.checks.read.layouts import score_stages, stages_after_scores
+from attnviz.checks.read.masks import HIDES, apart_of, as_added, band, seen_in, window_of, wrong_masks
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.core.operations.scores import LIMITS, Hide, Softcap
 from attnviz.core.trace import Trace
@@ -237,6 +237,26 @@ def window_left_out(context: MistakeContext) -> Iterator[Change]:
         return iter(())
     longest = context.trace["masked"].shape[-1]
     return _with_window(context, lambda size: longest, both=False)
+
+
+@CAUSES.add(
+    "a sliding window of {size} keys hid earlier ones, which the mask leaves visible",
+    "mask = (causal & (i - j < {size}))",
+    "mask = causal",
+    "Some models do so on purpose: Mistral and Gemma 2 and 3, whose configurations have a sliding_window.",
+)
+def window_beside_the_mask(context: MistakeContext) -> Iterator[Change]:
+    """Of the size that scores or attention tell; from outputs alone none is looked for."""
+    first, seen = context.first_difference, context.seen
+    if first is None or first.value is None or first.stage not in (*score_stages(), "attention") or seen is None:
+        return
+    apart = apart_of(*seen.shape[-2:])
+    yours = seen_in(first.value) if first.stage != "attention" else first.value > 0
+    if yours.shape[-2:] == apart.shape and not (seen & (apart < 0)).any():
+        size = int(np.max(apart, initial=0, where=yours.reshape(-1, *apart.shape).any(axis=0))) + 1
+        window = window_of(seen)
+        if size > 1 and not (window and size == window.size - 1):
+            yield from _with_mask(context, seen & band(seen.shape, size), size=str(size))
 
 
 @CAUSES.add("the sliding window reached to both sides, so that queries saw later keys", "{wrong}", "{right}")
