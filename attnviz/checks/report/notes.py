@@ -64,8 +64,8 @@ def questions(explanation: Explanation) -> Iterator[str]:
         off = f"{title(far.stage)} differs by up to {far.off:.3g}, of {_largest(far.expected):.3g}"
         name = diagnosis.precision.name
         yield (
-            f"This agrees only if each term of a sum was rounded to {name}, which libraries don't do ({off}): is a small "
-            "mistake left, such as in the scale or the positions? Compare in float32."
+            f"This agrees only if each term of a sum was rounded to {name}, which libraries don't do ({off}): is a "
+            "small mistake left, such as in the scale or the positions? Compare in float32."
         )
     matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
