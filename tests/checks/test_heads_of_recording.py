@@ -9,7 +9,7 @@ from fakemodules import Attention, LatentAttention, Model, tensor
 from implementations import softmax
 
 from attnviz import OwnArraysError, Recorded, record
-from attnviz.checks.recording.heads import STATISTICS, heads_of, statistics_of
+from attnviz.checks.recording.heads import heads_of, statistics_of
 
 RNG = np.random.default_rng(5)
 WORDS = ["[CLS]", "cat", "[SEP]", "sat", "[SEP]"]
@@ -72,7 +72,6 @@ def slowly(attention, name, is_shared, keys):
 def test_statistics_equal_a_slow_loop(case):
     attention, is_shared, keys = case
     found = statistics_of(attention, is_shared=is_shared, keys=keys)
-    assert tuple(found) == STATISTICS
     for name, values in found.items():
         np.testing.assert_allclose(values, slowly(attention, name, is_shared, keys), rtol=1e-12, err_msg=name)
 

@@ -117,11 +117,14 @@ class MistakeContext:
         return None if seen.all() else seen
 
 
+Changes = Callable[[MistakeContext], Iterable[Change]]  # those that a cause tries in a pass
+
+
 @dataclass(frozen=True)
 class Cause:
     """A kind of mistake. Clause and lines of code have slots, which each change fills."""
 
-    changes: Callable[[MistakeContext], Iterable[Change]]
+    changes: Changes
     clause: str
     wrong: str
     right: str
@@ -140,9 +143,7 @@ class Causes(dict[str, Cause]):
     def add(self, clause: str, wrong: str, right: str, on_purpose: str = "") -> Callable:
         """Register the changes that a function yields, under the function's name."""
 
-        def register(
-            changes: Callable[[MistakeContext], Iterable[Change]],
-        ) -> Callable[[MistakeContext], Iterable[Change]]:
+        def register(changes: Changes) -> Changes:
             id = changes.__name__.replace("_", " ").replace("w o ", "w_o ")
             self[id] = Cause(changes, clause, wrong, right, on_purpose)
             return changes

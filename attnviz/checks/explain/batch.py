@@ -13,7 +13,7 @@ from attnviz.checks.causes.cause import ALONG_THE_BATCH, MASK_OF_ANOTHER, Mistak
 from attnviz.checks.explain.candidates import Candidate, Candidates, LayerArrays
 from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis
-from attnviz.checks.explain.explanation import Explanation, agreeing, by_convention, explain, explained
+from attnviz.checks.explain.explanation import Explanation, best_explanation, by_convention, explain, first_match
 from attnviz.checks.explain.search import Search
 from attnviz.checks.read.batches import Batch
 from attnviz.checks.read.files import Arrays
@@ -145,7 +145,7 @@ class _Sentences:
         """A sentence that agrees without any mistake, in whichever reading, perhaps with other masks."""
         given, searches = self._arrays(at, masks), list[Search]()
         try:
-            found = agreeing(given.own_ways, given.candidates, searches)
+            found = first_match(given.own_ways, given.candidates, searches)
         except OwnArraysError:
             return None
         for each in searches if not found else ():
@@ -190,7 +190,7 @@ class _Sentences:
         candidates = self._as(at, usual)
         if candidates is None:
             return explain(None, self.batch.of_each[at], self.layer, self.stated)
-        arrays, diagnosis = explained([candidates.arrays], lambda way: replace(candidates, arrays=way))
+        arrays, diagnosis = best_explanation([candidates.arrays], lambda way: replace(candidates, arrays=way))
         return replace(usual, arrays=arrays, diagnosis=diagnosis, tables=self._arrays(at).tables)
 
     def _has_mistakes(self, at: int, shown: Explanation) -> bool:

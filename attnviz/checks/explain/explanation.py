@@ -115,12 +115,12 @@ class Explanation:
             return self.reference
         if candidate.reading is None or self.config is None:
             return candidate.trace
-        if not self.begun and self.config is candidate.reading.config:
+        if not self.starts and self.config is candidate.reading.config:
             return candidate.trace
-        values = values_of(Comparer(self.arrays, self.diagnosis.precision).nodes(candidate), {*self.begun.values()})
-        before = _BEFORE_SCORES - ({"x"} if self.config.residual else set()) if self.begun else set()
+        values = values_of(Comparer(self.arrays, self.diagnosis.precision).nodes(candidate), {*self.starts.values()})
+        before = _BEFORE_SCORES - ({"x"} if self.config.residual else set()) if self.starts else set()
         arrays = {name: each for name, each in candidate.reading.arrays.items() if name not in before}
-        return recomputed(arrays | {stage: values[name] for stage, name in self.begun.items()}, self.config)
+        return recomputed(arrays | {stage: values[name] for stage, name in self.starts.items()}, self.config)
 
     @cached_property
     def config(self) -> LayerConfig | None:
@@ -129,12 +129,12 @@ class Explanation:
         if candidate.reading is None:
             return None
         config = candidate.reading.config
-        if self.begun:
+        if self.starts:
             return replace(config, rotation=None, qk_norm=None)
         return replace(config, rotation=candidate.rotation.operation) if candidate.rotation else config
 
     @cached_property
-    def begun(self) -> Mapping[str, str]:
+    def starts(self) -> Mapping[str, str]:
         """Where attnviz has no operation for the rotation, the stages that the shown pass begins with.
 
         For each the stage of the compared pass whose numbers it has.
@@ -159,11 +159,13 @@ class Explanation:
         if trace is None or not diagnosis.mistakes:
             return {}
         changed = {each for each in diagnosis.changed_stages if self.full_name(each) in trace}
-        if self.begun:
-            of_rows = {stage: {n for n in diagnosis.changed_stages if n.split("_")[0] == stage} for stage in self.begun}
-            begun = {self.begun[stage]: stage for stage, names in of_rows.items() if names}
-            made = values_of(diagnosis.nodes, {*changed - {*"qkv"}, *begun})
-            made = {begun.get(name, name): each for name, each in made.items()}
+        if self.starts:
+            of_rows = {
+                stage: {n for n in diagnosis.changed_stages if n.split("_")[0] == stage} for stage in self.starts
+            }
+            shown = {self.starts[stage]: stage for stage, names in of_rows.items() if names}
+            made = values_of(diagnosis.nodes, {*changed - {*"qkv"}, *shown})
+            made = {shown.get(name, name): each for name, each in made.items()}
         else:
             made = values_of(diagnosis.nodes, changed)
         finite = {name: np.isfinite(each) | (np.isneginf(each) & (name in HIDEABLE)) for name, each in made.items()}
@@ -188,14 +190,14 @@ def explain(
     given = LayerArrays.of(arrays, stated)
     ways, unread, tables = given.ways, given.unread, given.tables
     if trace is None:
-        result = explained(given.own_ways, given.candidates)
+        result = best_explanation(given.own_ways, given.candidates)
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")
         candidate = Candidate.of_trace(trace.layers[layer - 1].trace)
         if len(unread) == 1 and not ways[0]:
             ways, unread = _nearest(unread[0], arrays[unread[0]], candidate)
-        result = explained(ways, partial(Candidates, likely=[candidate], tolerance=stated.tolerance))
+        result = best_explanation(ways, partial(Candidates, likely=[candidate], tolerance=stated.tolerance))
     user_arrays_, diagnosis = result[0], _with_rows_of_nan(by_convention(*result))
     unread = tuple(each for each in arrays if each in (*unread, *_unused_tables(tables, diagnosis.candidate)))
     return Explanation(user_arrays_, unread, diagnosis, trace, layer, tables)
@@ -235,13 +237,13 @@ def _as_in_layer(trace: Trace | None, arrays: Mapping[str, np.ndarray], number: 
     return {name: arrays[full] for name, full in in_layer.items() if full in arrays}
 
 
-def explained(ways: list[UserArrays], make: MakeCandidates) -> Explained:
+def best_explanation(ways: list[UserArrays], make: MakeCandidates) -> Explained:
     """The reading of the arrays that explains most, with permuted axes if nothing else does."""
     searches: list[Search] = []
     best: Explained | None = None
     try:
         with work_limit(_most_computed()):
-            if match := agreeing(ways, make, searches):
+            if match := first_match(ways, make, searches):
                 return match
             first = [each.candidates.likely[0] for each in searches]
             most = _MOST_SEARCHED if _is_bounded() else max(_MOST_SEARCHED, _TIMES_SEARCHED * first[0].size)
@@ -271,7 +273,7 @@ def _most_computed() -> float:
     return MOST_COMPUTED if _is_bounded() else math.inf
 
 
-def agreeing(ways: list[UserArrays], make: MakeCandidates, searches: list[Search]) -> Explained | None:
+def first_match(ways: list[UserArrays], make: MakeCandidates, searches: list[Search]) -> Explained | None:
     """The first of several readings that agrees entirely, if any; appends a search for each whose arrays fit."""
     misfit = None
     for way in ways:

@@ -129,8 +129,7 @@ class Rounded:
         unit = 0.0 if precision.format.holds(value) else precision.unit
         if not unit and not digits:
             return cls(value)
-        size = np.where(np.isfinite(value), np.abs(value), 0)
-        return cls(value, unit * size + _DEVIATIONS * half_step(digits, value))
+        return cls(value, unit * _finite(value) + _DEVIATIONS * half_step(digits, value))
 
     @property
     def is_unrounded(self) -> bool:
@@ -275,8 +274,7 @@ def _error_by_trials(
 ) -> np.ndarray:
     """The error of any other operation: how its result moves if each input moves up or down at random."""
     random = np.random.default_rng(0)
-    sizes = [np.where(np.isfinite(each.value), np.abs(each.value), 0) for each in inputs]
-    steps = [np.hypot(each.error, precision.unit * size) for each, size in zip(inputs, sizes, strict=True)]
+    steps = [np.hypot(each.error, precision.unit * _finite(each.value)) for each in inputs]
     squares = np.zeros(value.shape)
     for _ in range(_TRIALS):
         moved = [
@@ -284,8 +282,7 @@ def _error_by_trials(
             for each, step in zip(inputs, steps, strict=True)
         ]
         squares += np.square(np.nan_to_num(_computed(operation, moved) - value, nan=0.0, posinf=0.0, neginf=0.0))
-    rounded = precision.unit * np.where(np.isfinite(value), np.abs(value), 0)
-    return 2 * np.sqrt(squares / _TRIALS) + rounded + precision.format.least
+    return 2 * np.sqrt(squares / _TRIALS) + precision.unit * _finite(value) + precision.format.least
 
 
 def _softmax_error(masked: Rounded, sinks: Sequence[Rounded], weights: np.ndarray, precision: Precision) -> np.ndarray:

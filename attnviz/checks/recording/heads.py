@@ -11,7 +11,6 @@ from attnviz.checks.recording.recorded import Recorded, check_words
 from attnviz.checks.report.compare_arrays import compare
 
 SEPARATORS = ("[SEP]", "</s>", "<|endoftext|>", "<eos>", "<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>")
-STATISTICS = ("entropy", "spread", "itself", "previous", "first", "last", "separator", "distance")
 _NO_WEIGHTS = (
     "No attention weights were recorded: Hugging Face’s models return them with attn_implementation='eager', "
     "nn.MultiheadAttention with need_weights=True."
@@ -43,7 +42,7 @@ class LayerHeads:
     keys: tuple[str, ...] = ()
     is_shared: bool = False
     note: str = ""
-    statistics: dict[str, np.ndarray] = field(default_factory=dict)  # by the names of STATISTICS, NaN for none
+    statistics: dict[str, np.ndarray] = field(default_factory=dict)  # as by `statistics_of`, NaN for none
 
 
 def heads_of(recorded: Recorded) -> list[LayerHeads]:

@@ -29,36 +29,70 @@ _NEIGHBOURS = re.compile(r"(?:.*[./])?wq[./]weight")
 
 def questions(explanation: Explanation) -> Iterator[str]:
     """Questions that the names of arrays raise and their numbers don't answer."""
-    diagnosis, arrays, unread = explanation.diagnosis, explanation.arrays, explanation.unread
-    reading, rotation = diagnosis.candidate.reading, diagnosis.candidate.rotated_by
-    w_q = shortened(arrays["w_q"].name) if "w_q" in arrays else ""
-    is_for_halves = bool(w_q) and bool(_HALVES.fullmatch(arrays["w_q"].name))
+    yield from _mask_questions(explanation)
+    yield from _rotation_questions(explanation)
+    yield from _step_questions(explanation)
+    yield from _cosine_questions(explanation)
+    yield from _rounding_questions(explanation)
+    yield from _matrix_questions(explanation)
+    yield from _questions_of_a_difference(explanation)
+
+
+def _is_for_halves(explanation: Explanation) -> bool:
+    """Whether W_Q is called as in models that rotate halves."""
+    w_q = explanation.arrays.get("w_q")
+    return w_q is not None and bool(_HALVES.fullmatch(w_q.name))
+
+
+def _tables(explanation: Explanation) -> str:
+    """The user's tables, listed."""
+    return listed([shortened(each) for each in explanation.tables.names])
+
+
+def _mask_questions(explanation: Explanation) -> Iterator[str]:
+    diagnosis, reading = explanation.diagnosis, explanation.diagnosis.candidate.reading
     mask = diagnosis.unconventional_mask or (reading and reading.mask)
     for each in mask.chosen if mask else ():
         if each.contradicts:
             meaning = f"mean a {each.true_is} key, unlike in {each.contradicts}"
             yield f'Does True in your {shortened(each.name)} {meaning}? If so, say true_is="{each.true_is}".'
     if diagnosis.first_difference is None and reading and reading.mask:
-        may_write = not any(_ENCODER.search(each.name) for each in arrays.values())
+        may_write = not any(_ENCODER.search(each.name) for each in explanation.arrays.values())
         yield from _questions_of_mask(reading.mask, diagnosis.candidate.sizes["h"], may_write)
-    if rotation and is_for_halves and rotation.pairs == "neighbours":
-        models = "Llama, Qwen, Mistral and Gemma, and for neighbours in GPT-J and Cohere"
-        yield f"Weights called {w_q} are for pairs in halves in {models}: which is yours?"
-    elif rotation and w_q and _NEIGHBOURS.fullmatch(arrays["w_q"].name) and rotation.pairs == "halves":
-        yield f"Weights called {w_q} are for pairs of neighbours in Meta's own Llama: is it yours?"
-    table = reading.table if reading else None
+
+
+def _rotation_questions(explanation: Explanation) -> Iterator[str]:
+    """Which pairs are meant, by the name of W_Q or by a table."""
+    candidate, arrays = explanation.diagnosis.candidate, explanation.arrays
+    rotation, table = candidate.rotated_by, candidate.reading.table if candidate.reading else None
+    if rotation and "w_q" in arrays:
+        name = arrays["w_q"].name
+        if _HALVES.fullmatch(name) and rotation.pairs == "neighbours":
+            models = "Llama, Qwen, Mistral and Gemma, and for neighbours in GPT-J and Cohere"
+            yield f"Weights called {shortened(name)} are for pairs in halves in {models}: which is yours?"
+        elif _NEIGHBOURS.fullmatch(name) and rotation.pairs == "halves":
+            yield f"Weights called {shortened(name)} are for pairs of neighbours in Meta's own Llama: is it yours?"
     if table and table.table.repeats not in (None, table.pairs):
-        tables = listed([shortened(each) for each in explanation.tables.names])
         repeats = "in halves" if table.table.repeats == "halves" else "of neighbours"
-        yield f"Your {tables} repeat angles for pairs {repeats}, and {table.pairs} are rotated, as in GLM: right?"
-    elif table and table.pairs != explanation.tables.usual_pairs(table.table) and not is_for_halves:
-        tables = listed([shortened(each) for each in explanation.tables.names])
-        yield f"Your {tables} may be for halves or neighbours, and {table.pairs}, as in few models, were turned: right?"
-    yield from _step_questions(explanation, is_for_halves)
+        turned = f"{table.pairs} are rotated, as in GLM: right?"
+        yield f"Your {_tables(explanation)} repeat angles for pairs {repeats}, and {turned}"
+    elif table and table.pairs != explanation.tables.usual_pairs(table.table) and not _is_for_halves(explanation):
+        turned = f"{table.pairs}, as in few models, were turned: right?"
+        yield f"Your {_tables(explanation)} may be for halves or neighbours, and {turned}"
+
+
+def _cosine_questions(explanation: Explanation) -> Iterator[str]:
+    """Whether a scale is meant where queries and keys have the length 1."""
+    reading = explanation.diagnosis.candidate.reading
     if reading and reading.has_fitted_scale:
         yield f"Are your cosines multiplied by {reading.config.scale:.6g}? It fits, and no scale was in the file."
-    elif reading and reading.is_of_cosines and not reading.config.scale and diagnosis.first_difference is None:
+    elif reading and reading.is_of_cosines and not reading.config.scale and not explanation.diagnosis.first_difference:
         yield "Your queries and keys have the length 1, and scores are divided by √d_k: is it meant so?"
+
+
+def _rounding_questions(explanation: Explanation) -> Iterator[str]:
+    """Whether a pass agrees only as each term of a sum was rounded."""
+    diagnosis = explanation.diagnosis
     if diagnosis.first_difference is None and diagnosis.precision.rounds_sums:
         far = max(diagnosis.stages, key=lambda stage: stage.roundings)
         off = f"{title(far.stage)} differs by up to {far.off:.3g}, of {_largest(far.expected):.3g}"
@@ -67,32 +101,45 @@ def questions(explanation: Explanation) -> Iterator[str]:
             f"This agrees only if each term of a sum was rounded to {name}, which libraries don't do ({off}): is a "
             "small mistake left, such as in the scale or the positions? Compare in float32."
         )
-    matrix = next(filter(_MATRIX.fullmatch, unread), None)
+
+
+def _matrix_questions(explanation: Explanation) -> Iterator[str]:
+    """Whether an unread matrix is W_O, and how a fused one is cut."""
+    arrays, matrix = explanation.arrays, next(filter(_MATRIX.fullmatch, explanation.unread), None)
     if matrix and not explanation.reference and "output" in explanation.not_recomputed and "w_o" not in arrays:
         output = shortened(arrays["output"].name)
         why = f"It was not read, and so your {output} was compared with nothing."
         yield f"Is your {shortened(matrix)} W_O, which makes your {output}? {why}"
-    is_by_group = bool(w_q) and arrays["w_q"].orientation == BY_HEADS
-    if w_q and is_by_heads(arrays["w_q"].name) and not is_by_group and diagnosis.candidate.sizes["h"] > 1:
+    if "w_q" not in arrays:
+        return
+    name, is_by_group = arrays["w_q"].name, arrays["w_q"].orientation == BY_HEADS
+    if is_by_heads(name) and not is_by_group and explanation.diagnosis.candidate.sizes["h"] > 1:
         yield (
-            f"Your {w_q} was read as all queries, then all keys, then all values. In GPT-NeoX, BLOOM and "
+            f"Your {shortened(name)} was read as all queries, then all keys, then all values. In GPT-NeoX, BLOOM and "
             "Falcon, which call it so, each head has its own beside each other: is yours of one of these?"
         )
-    if is_by_group and not is_by_heads(arrays["w_q"].name):
+    if is_by_group and not is_by_heads(name):
         yield (
-            f"Your {w_q} was read as each head's own queries, keys and values beside each other. In GPT-2, Phi-3, timm "
-            "and most others all queries come first: does your code cut it by heads on purpose?"
+            f"Your {shortened(name)} was read as each head's own queries, keys and values beside each other. In GPT-2, "
+            "Phi-3, timm and most others all queries come first: does your code cut it by heads on purpose?"
         )
-    first = diagnosis.first_difference
+
+
+def _questions_of_a_difference(explanation: Explanation) -> Iterator[str]:
+    """Whether something unread explains what no mistake does."""
+    diagnosis, arrays, unread = explanation.diagnosis, explanation.arrays, explanation.unread
+    first, reading = diagnosis.first_difference, diagnosis.candidate.reading
     is_unscaled = all(each.id == _OTHER_SCALE for each in diagnosis.mistakes)
     name, *others = (shortened(each) for each in explanation.tables.names or ("",))
-    if first and table and is_unscaled and not others and not re.search("cis|complex", name, re.IGNORECASE):
+    has_angles = reading and reading.table and not others and not re.search("cis|complex", name, re.IGNORECASE)
+    if first and has_angles and is_unscaled:
         yield (
             f"Your {name} tells angles alone: does your code multiply cosines and sines by a factor, as YaRN's "
             "attention_factor? Then these numbers may be right: give your cos and sin."
         )
     if first is None or first.shapes or diagnosis.explains_all or explanation.reference:
         return
+    matrix = next(filter(_MATRIX.fullmatch, unread), None)
     if matrix and "x" in arrays and arrays.keys().isdisjoint((*PROJECTIONS, *"qkv")):
         why = "No matrix of a known name makes queries, keys or values, so x itself was read as all three"
         yield f"{why}: what is your {shortened(matrix)}?"
@@ -102,8 +149,10 @@ def questions(explanation: Explanation) -> Iterator[str]:
     elif "x" in arrays and arrays["x"].name.endswith("resid_pre"):
         yield f"Your {shortened(arrays['x'].name)} was read as x: does a norm come before the queries and keys?"
     is_affected = first.stage in ("q", "k", *score_stages(), *stages_after_scores())
-    if rotation is None and is_for_halves and is_affected and not any(map(is_rotation_table, unread)):
-        yield f"Weights called {w_q} are often of models that rotate queries and keys by their positions: does yours?"
+    is_unrotated = diagnosis.candidate.rotated_by is None and not any(map(is_rotation_table, unread))
+    if is_unrotated and _is_for_halves(explanation) and is_affected:
+        rotate = "models that rotate queries and keys by their positions: does yours?"
+        yield f"Weights called {shortened(arrays['w_q'].name)} are often of {rotate}"
     if {each.stage for each in diagnosis.stages} == {"output"}:
         yield "Only an output was compared, which many mistakes may change: can you give the attention, too?"
 
@@ -135,22 +184,22 @@ _SEES_ALL = "In your attention every query sees every key"
 _WRITES = "A model that writes text hides later keys: is yours one?"
 
 
-def _step_questions(explanation: Explanation, is_for_halves: bool) -> Iterator[str]:
+def _step_questions(explanation: Explanation) -> Iterator[str]:
     """Questions on a decode step that agrees, and on queries and keys that may be rotated already."""
-    diagnosis, names = explanation.diagnosis, [shortened(each) for each in explanation.tables.names]
+    diagnosis, tables = explanation.diagnosis, _tables(explanation)
     reading, rotation = diagnosis.candidate.reading, diagnosis.candidate.rotated_by
     if reading is None or diagnosis.first_difference:
         return
     n_kept = reading.sizes.get("s", 0) - reading.sizes.get("t", 0)
     is_slice = explanation.tables.position_name == OF_QUERIES
     is_step = n_kept > 0 and not is_slice and ("p" in reading.sizes or reading.positions is not None)
-    if names and not reading.table and reading.begins_with_queries:
-        yield f"Your queries and keys were read as rotated by your {listed(names)} already: are they?"
-    elif is_step and rotation is None and is_for_halves and "b_q" not in explanation.arrays:  # unlike OPT and BART
+    if tables and not reading.table and reading.begins_with_queries:
+        yield f"Your queries and keys were read as rotated by your {tables} already: are they?"
+    elif is_step and not rotation and _is_for_halves(explanation) and "b_q" not in explanation.arrays:  # not OPT
         yield "In this decode step nothing was rotated by positions (RoPE), or by position 0 alone: should it be?"
     elif is_step and reading.table and len(reading.table.table.numbers) == 1 and reading.table.table.begins_at_0:
         kept = counted(n_kept, "token")
-        yield f"Your {listed(names)} are those of position 0, after {kept} in the cache: do your positions begin again?"
+        yield f"Your {tables} are those of position 0, after {kept} in the cache: do your positions begin again?"
     elif rotation is None and _is_like_llama(explanation.arrays) and reading.sizes.get("t", 1) > 1:
         if {each.stage for each in diagnosis.stages}.isdisjoint((*score_stages(), *stages_after_scores())):
             return
@@ -215,10 +264,10 @@ def how_read(explanation: Explanation) -> Iterator[str]:
         yield f"Scores are multiplied by {reading.config.scale:.6g}, your scale."
     if reading and reading.adds_to_gains:
         yield "To your gains 1 was added, as Gemma does."
-    begins = "; the pass that attnviz shows begins after that" if explanation.begun else ""
+    begins = "; the pass that attnviz shows begins after that" if explanation.starts else ""
     if reading and reading.table and rotation:
-        tables = listed([shortened(each) for each in explanation.tables.names])
-        yield f"Queries and keys are rotated by your {tables}, {_pairs_phrase(rotation, sizes['d'])}{begins}."
+        pairs = _pairs_phrase(rotation, sizes["d"])
+        yield f"Queries and keys are rotated by your {_tables(explanation)}, {pairs}{begins}."
     elif rotation:
         how = _rotation_clause(rotation, sizes["d"])
         yield f"Your queries and keys are rotated by their positions ({how}){begins}."
