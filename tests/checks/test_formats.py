@@ -153,8 +153,7 @@ def test_tensors_are_read():
         assert compare(None, arrays).first is None
 
 
-@pytest.mark.parametrize("stage", ["attention", "output", "q", "scaled"])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@covering(stage=["attention", "attention", "output", "q", "scaled"], dtype=[np.float32, np.float64])
 def test_smaller_errors_never_get_a_worse_verdict(dtype, stage):
     own = Implementation(np.random.default_rng(1), dtype, n=8, mask=np.tri(8, dtype=bool))
     arrays = own.written("Llama", "q", "scaled", "attention", "output")
