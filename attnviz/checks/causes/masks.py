@@ -365,4 +365,4 @@ def mask_mistakes(trace: Trace) -> dict[str, Mistake]:
     """Mistakes with a Boolean mask by their ids; empty if it hides nothing."""
     masks, sizes = wrong_masks(trace["mask"].value), {"h": len(trace["masked"].value)}
     context = MistakeContext(trace, nodes_of(trace), masks, {"attention"}, sizes)
-    return {each.id: each for each in CAUSES.mistakes(context)}
+    return {} if context.seen is None else {each.id: each for each in CAUSES.mistakes(context)}
