@@ -11,9 +11,9 @@ import numpy as np
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import score_stages, stages
 from attnviz.checks.read.names import named, renamed
+from attnviz.checks.read.titles import title
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import Comparison
-from attnviz.checks.report.words import title
 
 
 def assert_attention(

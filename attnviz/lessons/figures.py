@@ -11,7 +11,7 @@ import numpy as np
 from attnviz.analysis.pairing import pairing
 from attnviz.analysis.stream import multiplications
 from attnviz.checks.causes.masks import mask_mistakes
-from attnviz.checks.explain.nodes import FULLY_MASKED, filled, nodes_of, values_of
+from attnviz.checks.passes.nodes import FULLY_MASKED, filled, nodes_of, values_of
 from attnviz.core.numerals import short
 from attnviz.core.operations.operation import Source
 from attnviz.core.trace import Trace

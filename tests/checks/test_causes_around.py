@@ -12,7 +12,7 @@ from test_causes import every_nth, named
 
 from attnviz import Parameters, RMSNorm, attend, compare
 from attnviz.checks.causes import CAUSES
-from attnviz.checks.explain import nodes
+from attnviz.checks.passes import nodes
 from attnviz.checks.read.rounding import applied
 from attnviz.core.attention import attend_projected
 from attnviz.core.operations.activations import GELU

@@ -14,7 +14,8 @@ import pytest
 from implementations import softmax
 
 from attnviz import compare
-from attnviz.checks.explain import candidates, explanation
+from attnviz.checks.explain import explanation
+from attnviz.checks.passes import candidates
 from attnviz.checks.read.files import read_file
 from attnviz.checks.read.limits import OutOfWorkError, bounded_stages, spend, work_limit
 from attnviz.core.errors import OwnArraysError

@@ -15,7 +15,7 @@ from attnviz.viewer.bundle import BROWSER, bundle
 ROOT = Path(__file__).parents[2]
 ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
 _LINES = re.findall(r"^    (\w+(?: < \w+)+)$", ARCHITECTURE, re.M)
-PACKAGES, SCENE_PACKAGES, BROWSER_FOLDERS = (line.split(" < ") for line in _LINES)
+PACKAGES, CHECKS_PACKAGES, SCENE_PACKAGES, BROWSER_FOLDERS = (line.split(" < ") for line in _LINES)
 MODULES = {
     ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
     for path in ROOT.glob("attnviz/**/*.py")
@@ -52,14 +52,23 @@ def scene_package_of(module: str) -> str:
     return module.split(".")[2] if MODULES[module].parent.name != "scene" else "scene"
 
 
+def checks_package_of(module: str) -> str:
+    """The package within checks; uploads stands alone."""
+    return module.split(".")[2]
+
+
 def test_nothing_imports_torch():
     assert not [name for name, path in MODULES.items() if any(each.split(".")[0] == "torch" for each in imported(path))]
 
 
 @pytest.mark.parametrize(
     ("inside", "package_of", "order"),
-    [("attnviz.", package_of, PACKAGES), ("attnviz.scene.", scene_package_of, SCENE_PACKAGES)],
-    ids=["attnviz", "scene"],
+    [
+        ("attnviz.", package_of, PACKAGES),
+        ("attnviz.checks.", checks_package_of, CHECKS_PACKAGES),
+        ("attnviz.scene.", scene_package_of, SCENE_PACKAGES),
+    ],
+    ids=["attnviz", "checks", "scene"],
 )
 def test_packages_import_only_to_the_left(inside, package_of, order):
     modules = {name for name in MODULES.keys() - ENTRY_POINTS if name.startswith(inside)}

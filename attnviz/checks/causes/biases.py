@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from attnviz.checks.causes.cause import Causes, Change, MistakeContext, change
-from attnviz.checks.explain.nodes import Node
+from attnviz.checks.passes.nodes import Node
 from attnviz.checks.read.masks import alibi_slopes, apart_of, are_slopes, seen_in
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.core.operations.scores import ALiBi, Hide, slopes

@@ -18,8 +18,8 @@ from attnviz.checks.causes.cause import (
     rows,
     split,
 )
-from attnviz.checks.explain.nodes import Change as ChangeArray
-from attnviz.checks.explain.nodes import Node, evaluated
+from attnviz.checks.passes.nodes import Change as ChangeArray
+from attnviz.checks.passes.nodes import Node, evaluated
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.linear import Addition
 from attnviz.core.operations.norms import LayerNorm, RMSNorm

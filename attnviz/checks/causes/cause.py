@@ -9,14 +9,14 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.comparison import Agreement, PassComparison
-from attnviz.checks.explain.fitted_scale import Fit
-from attnviz.checks.explain.nodes import Node, Nodes
+from attnviz.checks.passes.comparison import Agreement, PassComparison
+from attnviz.checks.passes.fitted_scale import Fit
+from attnviz.checks.passes.nodes import Node, Nodes
 from attnviz.checks.read.decode_steps import Kept, like, without_kept
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in
 from attnviz.checks.read.rounding import Rounded
-from attnviz.checks.report.words import SYMBOLS, shortened
+from attnviz.checks.read.titles import SYMBOLS, shortened
 from attnviz.core.operations.linear import Identity, Projection
 from attnviz.core.operations.operation import Operation, Source
 from attnviz.core.operations.scores import Hide

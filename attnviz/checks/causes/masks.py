@@ -17,8 +17,8 @@ from attnviz.checks.causes.cause import (
     change,
     mask_phrase,
 )
-from attnviz.checks.explain.fitted_scale import Fit, simple
-from attnviz.checks.explain.nodes import Node, nodes_of
+from attnviz.checks.passes.fitted_scale import Fit, simple
+from attnviz.checks.passes.nodes import Node, nodes_of
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.masks import HIDES, apart_of, as_added, band, seen_in, window_of, wrong_masks
 from attnviz.checks.read.rounding import Precision, Rounded

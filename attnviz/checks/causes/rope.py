@@ -17,7 +17,7 @@ from attnviz.checks.causes.cause import (
     n_copies,
     split,
 )
-from attnviz.checks.explain.nodes import Node
+from attnviz.checks.passes.nodes import Node
 from attnviz.checks.read.masks import seen_in
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.checks.read.table_rotation import OTHER_PAIRS, TableRotation

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from attnviz.checks.causes.cause import ALONG_THE_BATCH, SCALED, SOFTMAX, Cause, Causes, Change, MistakeContext, change
-from attnviz.checks.explain.fitted_scale import is_near, simple
-from attnviz.checks.explain.nodes import Node
+from attnviz.checks.passes.fitted_scale import is_near, simple
+from attnviz.checks.passes.nodes import Node
 from attnviz.checks.read.rounding import Precision, Rounded, applied
 from attnviz.core.operations.scores import LIMITS, Scale, Softcap
 from attnviz.core.operations.softmax import Softmax

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import permutations
 
 from attnviz.checks.causes.cause import WRONG_AXES, Mistake
-from attnviz.checks.explain.candidates import Candidates
-from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.search import Search
+from attnviz.checks.passes.candidates import Candidates
+from attnviz.checks.passes.comparison import Agreement
 from attnviz.checks.read.layouts import PROJECTIONS, Layout, groups_of, layouts_of, stages
+from attnviz.checks.read.titles import title
 from attnviz.checks.read.user_arrays import UserArray, UserArrays
-from attnviz.checks.report.words import title
 from attnviz.core.errors import OwnArraysError
 
 Explained = tuple[UserArrays, Diagnosis]

@@ -10,11 +10,11 @@ import numpy as np
 
 from attnviz.checks.causes import CAUSES
 from attnviz.checks.causes.cause import ALONG_THE_BATCH, MASK_OF_ANOTHER, Mistake, MistakeContext, mask_phrase
-from attnviz.checks.explain.candidates import Candidate, Candidates, LayerArrays
-from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.explanation import Explanation, best_explanation, by_convention, explain, first_match
 from attnviz.checks.explain.search import Search
+from attnviz.checks.passes.candidates import Candidate, Candidates, LayerArrays
+from attnviz.checks.passes.comparison import Comparer
 from attnviz.checks.read.batches import Batch
 from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import arranged, fitted

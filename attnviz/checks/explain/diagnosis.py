@@ -7,10 +7,10 @@ from enum import Enum
 from typing import Any
 
 from attnviz.checks.causes.cause import Mistake
-from attnviz.checks.explain.candidates import Candidate
-from attnviz.checks.explain.comparison import Agreement, Agreements, PassComparison, first_differing, magnitude, rank_of
-from attnviz.checks.explain.nodes import FULLY_MASKED, Nodes
-from attnviz.checks.explain.rotation_search import MAX_ROTATED
+from attnviz.checks.passes.candidates import Candidate
+from attnviz.checks.passes.comparison import Agreement, Agreements, PassComparison, first_differing, magnitude, rank_of
+from attnviz.checks.passes.nodes import FULLY_MASKED, Nodes
+from attnviz.checks.passes.rotation_search import MAX_ROTATED
 from attnviz.checks.read.masks import MaskReading
 from attnviz.checks.read.rounding import Precision
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from attnviz.checks.causes.cause import Mistake, mask_phrase
 from attnviz.checks.explain.axis_orders import Explained, MakeCandidates, with_permuted_axes
-from attnviz.checks.explain.candidates import Candidate, Candidates, LayerArrays
-from attnviz.checks.explain.comparison import Comparer
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
-from attnviz.checks.explain.nodes import FULLY_MASKED, Node, nodes_of, values_of
 from attnviz.checks.explain.search import Search
+from attnviz.checks.passes.candidates import Candidate, Candidates, LayerArrays
+from attnviz.checks.passes.comparison import Comparer
+from attnviz.checks.passes.nodes import FULLY_MASKED, Node, nodes_of, values_of
 from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.layouts import Layout, recomputed, stages
 from attnviz.checks.read.limits import OutOfWorkError, most_numbers, work_limit

@@ -7,10 +7,10 @@ import numpy as np
 
 from attnviz.checks.causes import CAUSES, code
 from attnviz.checks.causes.cause import Mistake, MistakeContext
-from attnviz.checks.explain.comparison import Agreement, Comparer, PassComparison, compared_stages, targets
 from attnviz.checks.explain.diagnosis import Diagnosis, Mistakes
-from attnviz.checks.explain.nodes import Node, Nodes, evaluated, needed
-from attnviz.checks.explain.prefilter import Prefilter
+from attnviz.checks.passes.comparison import Agreement, Comparer, PassComparison, compared_stages, targets
+from attnviz.checks.passes.nodes import Node, Nodes, evaluated, needed
+from attnviz.checks.passes.prefilter import Prefilter
 from attnviz.checks.read.layouts import score_stages
 from attnviz.checks.read.rounding import Precision
 

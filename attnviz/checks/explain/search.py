@@ -7,11 +7,11 @@ from itertools import chain
 
 import numpy as np
 
-from attnviz.checks.explain.candidates import Candidate, Candidates
-from attnviz.checks.explain.comparison import Comparer, PassComparison
 from attnviz.checks.explain.diagnosis import Diagnosis, SkippedCheck
 from attnviz.checks.explain.mistake_search import likeliest_diagnosis, may_pair
-from attnviz.checks.explain.rotation_search import (
+from attnviz.checks.passes.candidates import Candidate, Candidates
+from attnviz.checks.passes.comparison import Comparer, PassComparison
+from attnviz.checks.passes.rotation_search import (
     MAX_SCORES,
     likeliest_rotated,
     rotatable_candidates,
@@ -20,7 +20,7 @@ from attnviz.checks.explain.rotation_search import (
     with_known_rotation,
     with_usual_rotations,
 )
-from attnviz.checks.explain.unmodified_passes import (
+from attnviz.checks.passes.unmodified_passes import (
     UnmodifiedPasses,
     compare_candidates,
     with_agreeing_pattern,

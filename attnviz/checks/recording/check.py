@@ -10,6 +10,7 @@ from attnviz.checks.explain.explanation import explain
 from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import recomputed, score_stages, stages_after_scores
 from attnviz.checks.read.names import is_rotation_table, stage_named
+from attnviz.checks.read.titles import title
 from attnviz.checks.read.user_arrays import Conventions
 from attnviz.checks.recording.call import COMPUTED
 from attnviz.checks.recording.dispatch import array_of
@@ -28,7 +29,6 @@ from attnviz.checks.recording.modules import in_eval_mode
 from attnviz.checks.recording.parameters import OF_OUTPUT, Parameters, with_vectors_drawn
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import Comparison
-from attnviz.checks.report.words import title
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace

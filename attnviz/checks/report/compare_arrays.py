@@ -29,11 +29,12 @@ from attnviz.checks.read.names import (
 )
 from attnviz.checks.read.queries import of_queries, words_of_queries
 from attnviz.checks.read.rounding import Tolerance
+from attnviz.checks.read.titles import shortened, title
 from attnviz.checks.read.user_arrays import Conventions
 from attnviz.checks.report.notes import how_read, questions
 from attnviz.checks.report.unexplained import unexplained
 from attnviz.checks.report.verdict import ARRAYS_TO_SEND, Comparison
-from attnviz.checks.report.words import Row, difference_clause, shortened, title, to_rounding
+from attnviz.checks.report.words import Row, difference_clause, to_rounding
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace

@@ -5,13 +5,13 @@ from itertools import permutations
 
 import numpy as np
 
-from attnviz.checks.explain.comparison import Agreement
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.explanation import Explanation
+from attnviz.checks.passes.comparison import Agreement
 from attnviz.checks.read.layouts import score_stages, stages, stages_after_scores, without_batch
 from attnviz.checks.read.names import is_rotation_table
+from attnviz.checks.read.titles import shortened, title
 from attnviz.checks.read.user_arrays import NEAR_ONE
-from attnviz.checks.report.words import shortened, title
 from attnviz.explain.wording import listed
 
 _ALIKE = 0.02  # relative difference at which lengths count as equal

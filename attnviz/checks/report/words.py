@@ -6,17 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.checks.explain.comparison import Agreement
-from attnviz.checks.read.decode_steps import KEPT
-from attnviz.explain.steps import full_title
+from attnviz.checks.passes.comparison import Agreement
+from attnviz.checks.read.titles import title
 
 HEAD = ("your array", "read as", "laid out", "beside attnviz's")
-MAX_NAME_CHARACTERS = 40
 _MOST_TIMES = 1e6  # a larger factor says no more than the two numbers
-
-# How parameters, queries, keys and values are written
-SYMBOLS = {f"{kind.lower()}_{letter}": f"{kind}_{letter.upper()}" for kind in "Wb" for letter in "qkvo"}
-SYMBOLS |= {letter: letter.upper() for letter in "qkv"}
 
 
 @dataclass(frozen=True)
@@ -45,20 +39,6 @@ def html_of(sentences: Sequence[str], rows: Sequence[Row]) -> str:
     lines = ("".join(f"<td>{html.escape(each)}</td>" for each in row.cells) for row in rows)
     body = "".join(f"<tr>{line}</tr>" for line in lines)
     return f"{paragraphs}<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def shortened(name: str) -> str:
-    """A user's name for an array, shortened for a sentence."""
-    return name if len(name) <= MAX_NAME_CHARACTERS else f"{name[: MAX_NAME_CHARACTERS - 3]}..."
-
-
-def title(stage: str) -> str:
-    """The name of a stage within a sentence."""
-    if stage in KEPT:
-        return f"{'values' if stage.endswith('value') else 'keys'} of the cache"
-    if stage in SYMBOLS or stage == "x":
-        return SYMBOLS.get(stage, "x")
-    return " ".join(each if each.isupper() else each.lower() for each in full_title(stage).split())
 
 
 def capital(sentence: str) -> str:

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.candidates import Candidate
-from attnviz.checks.explain.comparison import (
+from attnviz.checks.passes.candidates import Candidate
+from attnviz.checks.passes.comparison import (
     AS_HIDDEN,
     Comparer,
     Form,
@@ -17,8 +17,8 @@ from attnviz.checks.explain.comparison import (
     forms_of,
     targets,
 )
-from attnviz.checks.explain.nodes import Nodes, evaluated
-from attnviz.checks.explain.rows import Rows, has_queries
+from attnviz.checks.passes.nodes import Nodes, evaluated
+from attnviz.checks.passes.rows import Rows, has_queries
 from attnviz.checks.read.formats import FLOAT32
 from attnviz.checks.read.layouts import score_stages
 from attnviz.checks.read.rounding import Rounded

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.comparison import Agreement
+from attnviz.checks.passes.comparison import Agreement
 from attnviz.checks.read.layouts import score_stages
 from attnviz.checks.read.limits import chunks
 from attnviz.checks.read.rounding import Rounded

@@ -6,12 +6,12 @@ from itertools import groupby
 
 import numpy as np
 
-from attnviz.checks.explain.candidates import Candidate, Candidates
-from attnviz.checks.explain.comparison import AS_HIDDEN, Comparer, PassComparison, magnitude, rank_of
-from attnviz.checks.explain.fitted_scale import Fit, simple
-from attnviz.checks.explain.nodes import Node, nodes_of
-from attnviz.checks.explain.prefilter import Prefilter
-from attnviz.checks.explain.rows import ROWS
+from attnviz.checks.passes.candidates import Candidate, Candidates
+from attnviz.checks.passes.comparison import AS_HIDDEN, Comparer, PassComparison, magnitude, rank_of
+from attnviz.checks.passes.fitted_scale import Fit, simple
+from attnviz.checks.passes.nodes import Node, nodes_of
+from attnviz.checks.passes.prefilter import Prefilter
+from attnviz.checks.passes.rows import ROWS
 from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.limits import chunks, select

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from attnviz.checks.explain.nodes import Node, Nodes
+from attnviz.checks.passes.nodes import Node, Nodes
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.rounding import Precision, Rounded
 

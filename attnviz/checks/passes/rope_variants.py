@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.checks.explain.nodes import Make, Node, Nodes
+from attnviz.checks.passes.nodes import Make, Node, Nodes
 from attnviz.checks.read.formats import FLOAT32
 from attnviz.checks.read.limits import spend
 from attnviz.checks.read.rounding import Precision, Rounded, applied

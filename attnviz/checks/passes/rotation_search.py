@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.explain.candidates import Candidate
-from attnviz.checks.explain.comparison import Comparer, PassComparison, compared_stages
-from attnviz.checks.explain.fitted_scale import Fit, numbers_near
-from attnviz.checks.explain.prefilter import MOST_OFF, Prefilter, distances
-from attnviz.checks.explain.rope_variants import (
+from attnviz.checks.passes.candidates import Candidate
+from attnviz.checks.passes.comparison import Comparer, PassComparison, compared_stages
+from attnviz.checks.passes.fitted_scale import Fit, numbers_near
+from attnviz.checks.passes.prefilter import MOST_OFF, Prefilter, distances
+from attnviz.checks.passes.rope_variants import (
     RopeVariant,
     known_rotations,
     nodes_of_each,
     rotations_to_fit,
     usual_rotations,
 )
-from attnviz.checks.explain.unmodified_passes import UnmodifiedPasses
+from attnviz.checks.passes.unmodified_passes import UnmodifiedPasses
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.limits import chunks, select
 

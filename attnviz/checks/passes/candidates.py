@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.rope_variants import RopeVariant
+from attnviz.checks.passes.rope_variants import RopeVariant
 from attnviz.checks.read.formats import Format, written_in
 from attnviz.checks.read.layouts import Layout, Sizes, arranged, fitted, layouts_of, recomputed
 from attnviz.checks.read.limits import spend

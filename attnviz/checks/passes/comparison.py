@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.explain.candidates import Candidate
-from attnviz.checks.explain.nodes import ANYTHING, FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
-from attnviz.checks.explain.rows import Rows, has_queries
+from attnviz.checks.passes.candidates import Candidate
+from attnviz.checks.passes.nodes import ANYTHING, FULLY_MASKED, Node, Nodes, evaluated, filled, nodes_of
+from attnviz.checks.passes.rows import Rows, has_queries
 from attnviz.checks.read.formats import half_step
 from attnviz.checks.read.layouts import GAINS, Layout, score_stages, stages
 from attnviz.checks.read.limits import spend
