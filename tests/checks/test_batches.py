@@ -307,3 +307,12 @@ def test_a_mask_of_sentences_that_was_applied_to_heads_is_wrong():
     seen = np.stack([CAUSAL, CAUSAL & PADDING[1]])
     wrong = biased(2, np.where(seen, 0, -np.inf), ("attention",))
     assert compare(None, wrong | {"mask": seen}).first is not None
+
+
+@pytest.mark.parametrize("mask", ["none", "causal (t, t)"])
+def test_one_sentence_that_is_sequence_first_agrees(mask):
+    given = {name: each[:1] if len(each) == B else each for name, each in arrays(mask).items()}
+    joined = {each: given[each].swapaxes(1, 2).reshape(T, 1, M) for each in "qkv"}
+    assert compare(None, sequence_first(given) | joined).first is None
+    joined["q"] = joined["q"][::-1]
+    assert compare(None, sequence_first(given) | joined).first.stage == "q"

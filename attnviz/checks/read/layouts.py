@@ -181,6 +181,7 @@ def _headed(heads: str, rows: str, length: str) -> tuple[Layout, ...]:
         Layout(f"{heads} {rows} {length}", family="heads first"),
         Layout(f"{rows} {heads} {length}", _SECOND, "heads second"),
         Layout(f"{rows} ({heads} {length})", JOINED, "joined"),
+        Layout(f"{rows} 1 ({heads} {length})", _BATCH_SECOND, "joined"),
     )
 
 
@@ -224,7 +225,10 @@ _LAYOUTS: Mapping[str, tuple[Layout, ...]] = {
     "mask": (*_alone("t s", "h t s"), *(Layout(each, "the same for every query") for each in ("s", "h 1 s"))),
     "attention": (*_ROWS, Layout("t h 1 1", _SINGLE), Layout("t 1 1", f"{_AVERAGED}, {_SINGLE}")),
     "heads": _headed("h", "t", "v"),
-    "concat": _alone("t (h v)", "t h v", title="heads on an axis of their own"),
+    "concat": (
+        *_alone("t (h v)", "t h v", title="heads on an axis of their own"),
+        Layout("t 1 (h v)", _BATCH_SECOND),
+    ),
     "contributions": _alone("h t o", "t h o", title=_SECOND),
     "output": _alone("t o", "t 1 o", title=_BATCH_SECOND),
     **dict.fromkeys(("residual", "mlp_norm", "mlp_residual"), _alone("t o")),
