@@ -192,6 +192,7 @@ def test_every_module_is_reachable():
         "follower",
         "classPictures",
         "headsAlone",
+        "headsWithPass",
     )
     joined = "".join(map(bundle, map(module, entries)))
     for path in BROWSER.glob("*/*.js"):
