@@ -231,7 +231,7 @@ class Comparison:
             agree = f"{_agreeing(self.stages)} {to_rounding(self.precision)}{without}"
             if self.n_sentences > 1:
                 titles = listed([title(each.stage) for each in self.stages])
-                agree = f"All {self.n_sentences} sentences agree: {titles} {to_rounding(self.precision)}{without}"
+                agree = f"{self._all_sentences} agree: {titles} {to_rounding(self.precision)}{without}"
             if not self.not_finite:
                 return [f"{agree}."]
             because = [f"{capital(cause(each))}." for each in self._of_nan]
@@ -239,12 +239,16 @@ class Comparison:
         return [*self._of_the_batch, *self._of_the_first_difference(self.first), *self._of_others]
 
     @property
+    def _all_sentences(self) -> str:
+        return "Both sentences" if self.n_sentences == 2 else f"All {self.n_sentences} sentences"
+
+    @property
     def _of_the_batch(self) -> list[str]:
         """Which sentences of a batch differ."""
         if not self._is_of_one_sentence:
             return []
         if len(self.differing) == self.n_sentences:
-            return [f"All {self.n_sentences} sentences differ. This is on the first."]
+            return [f"{self._all_sentences} differ. This is on the first."]
         agree = self.n_sentences - len(self.differing)
         return [
             f"Sentence {self._number} of {self.n_sentences} differs; {agree} {'agrees' if agree == 1 else 'agree'}."
