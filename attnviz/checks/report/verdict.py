@@ -146,6 +146,7 @@ class Comparison:
         Examples
         --------
         >>> x = np.array([[1.0, 2.0], [3.0, 5.0]])
+        >>> from attnviz import compare
         >>> compare(None, {"x": x, "scores": x @ x.T}).raise_for_difference()
         >>> compare(None, {"x": x, "scores": x @ x.T - 1}).raise_for_difference()  # doctest: +ELLIPSIS
         Traceback (most recent call last):
