@@ -249,7 +249,8 @@ class Comparer:
     arrays: UserArrays
     precision: Precision
     _of_traces: dict[Trace, dict[str, Node]] = field(default_factory=dict, repr=False)
-    _shared: dict[Hashable, Node] = field(default_factory=dict, repr=False)
+    # each beside the array whose id its key may have, as another array would get the id of one that is gone
+    _shared: dict[Hashable, tuple[Node, object]] = field(default_factory=dict, repr=False)
     _known: dict[Node, Rounded] = field(default_factory=dict, init=False, repr=False)  # of large passes, before scores
 
     @cached_property
@@ -269,8 +270,9 @@ class Comparer:
             read: Mapping = candidate.reading.arrays if candidate.reading else {}
             for name, node in nodes_of(candidate.trace, self.read).items():
                 inputs = tuple(id(nodes[each]) for each in node.inputs)
-                source = node.operation or id(read.get(name, candidate.trace))
-                nodes[name] = self._shared.setdefault((name, source, inputs), node)
+                given = read.get(name, candidate.trace)
+                source = node.operation or id(given)
+                nodes[name], _ = self._shared.setdefault((name, source, inputs), (node, given))
             if candidate.is_large:
                 return nodes
             self._of_traces[candidate.trace] = nodes
