@@ -21,7 +21,7 @@ from attnviz.checks.read.limits import OutOfWorkError, bounded_stages, spend, wo
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_FILE_BYTES, MAX_STAGE_NUMBERS
 
-MAX_MB = 300
+MAX_MB = 250
 
 
 def large(n=64, width=512, n_heads=128, d=4, dtype=np.float32):

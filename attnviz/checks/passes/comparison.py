@@ -270,7 +270,10 @@ class Comparer:
             read: Mapping = candidate.reading.arrays if candidate.reading else {}
             for name, node in nodes_of(candidate.trace, self.read).items():
                 inputs = tuple(id(nodes[each]) for each in node.inputs)
-                given = read.get(name, candidate.trace)
+                if candidate.is_large and name not in _BEFORE_SCORES:
+                    nodes[name] = node  # each would stay in memory
+                    continue
+                given = read.get(name, candidate.reading or candidate.trace)
                 source = node.operation or id(given)
                 nodes[name], _ = self._shared.setdefault((name, source, inputs), (node, given))
             if candidate.is_large:
