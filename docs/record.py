@@ -6,19 +6,24 @@ moved on by hand, frame by frame, so that two recordings of one version have the
 
 import base64
 import io
+import json
 import logging
 import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, ViewportSize, sync_playwright
+
+import attnviz
 
 log = logging.getLogger(__name__)
 DOCS = Path(__file__).parent
@@ -283,10 +288,56 @@ def social_card(browser: Browser, url: str) -> None:
     log.info(f"social-card.png: {(DOCS / 'social-card.png').stat().st_size / 1e6:.2f} MB")
 
 
+# of a class of 40: how many phones point at which word of the sentence (6: street)
+VOTES = {6: 22, 9: 8, 1: 5, 4: 3, 2: 2}
+
+
+def class_answers(browser: Browser, url: str) -> None:
+    """A presented question of the first lesson whose class has answered, before the truth is shown."""
+    page = browser.new_page(viewport={"width": 1200, "height": 720}, color_scheme="light")
+    page.goto(f"{url}/?lesson=who-is-it&moment=2")
+    page.get_by_role("button", name="Teach").click(timeout=LOADS_MS)
+    page.get_by_text("Open a class").last.click()
+    code = page.locator(".typed-code strong").inner_text()
+
+    def send(seat: str, **message: object) -> dict[str, str]:
+        body = json.dumps({**message, "seat": seat} if seat else message).encode()
+        with urllib.request.urlopen(f"{url}/room?room={code}", body) as answer:
+            return json.loads(answer.read() or "{}")
+
+    for word in [word for word, n_phones in VOTES.items() for _ in range(n_phones)]:
+        send(send("", do="join")["seat"], do="answer", question=0, round=1, value=word)
+    page.keyboard.press("Escape")
+    page.keyboard.press("p")
+    page.locator(".viewer.presenting, .presenting .viewer").first.wait_for(state="attached")
+    page.keyboard.press("PageDown")
+    page.locator(".placed-dots:not([hidden])").wait_for()
+    page.wait_for_timeout(1500)
+    page.screenshot(path=DOCS / "class-answers.png", clip={"x": 0, "y": 60, "width": 1200, "height": 590})
+
+
+def own_code(browser: Browser, url: str) -> None:
+    """The mistake of README's example as two passes: A as the code computes it, B right."""
+    trace = attnviz.trace_of(attnviz.Settings("the cat sat on the mat", d_model=8, n_heads=2, mask="causal", seed=3))
+    scores = np.where(np.isneginf(trace["masked"].value), -np.inf, trace["scores"].value / np.sqrt(8))
+    attention = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    comparison = attnviz.compare(trace, {"attention": attention / attention.sum(axis=-1, keepdims=True)})
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "comparison.html"
+        attnviz.page(comparison, file)
+        page = browser.new_page(viewport={"width": 1200, "height": 720}, color_scheme="light")
+        page.goto(file.as_uri())
+        page.locator("[role=grid], .sheet").first.wait_for()
+        page.wait_for_timeout(1500)
+        page.screenshot(path=DOCS / "own-code.png", clip={"x": 0, "y": 140, "width": 900, "height": 525})
+
+
 RECORDINGS = {
     "learns": learns,
     "open-a-number": open_a_number,
     "score-to-weight": score_to_weight,
+    "class-answers": class_answers,
+    "own-code": own_code,
     "social-card": social_card,
 }
 

@@ -19,6 +19,7 @@ from sentences import COUNTS, counted
 
 import attnviz
 from attnviz.__main__ import APP, main
+from attnviz.checks.causes import CAUSES
 from attnviz.examples import EXAMPLES
 from attnviz.examples.printout import Agreement
 from attnviz.lessons.lesson import LESSONS
@@ -98,39 +99,45 @@ def test_version_is_consistent():
 
 
 README = (ROOT / "README.md").read_text("utf-8")
-CODE = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+DOCS = {path.stem: path.read_text("utf-8") for path in (ROOT / "docs").glob("*.md")}
 
 
-@pytest.mark.parametrize("code", CODE, ids=lambda code: code.split()[1])
-def test_readme_code_runs(code, capsys, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # for what it writes
+def test_readme_code_runs_and_prints_what_it_says(capsys):
+    code, printed = re.search(r"```python\n(.*?)```\n\n```text\n(.*?)```", README, re.DOTALL).groups()
+    assert code.count("\n") <= 24
+    assert set(re.findall(r"^(?:import|from) (\w+)", code, re.M)) == {"numpy", "attnviz"}
     exec(compile(code, "README.md", "exec"), {})
-    printed = capsys.readouterr().out
-    assert printed
-    for name, number in re.findall(r"# (\w+): (\d\.\d), all others 0.0", code):
-        assert f"'{name}': np.float64({number})" in printed
-        assert printed.count("np.float64(0.0)") == len(MODELS["who-is-it"].task.answers) - 1
+    assert capsys.readouterr().out.startswith(printed)
 
 
-def test_readme_model_sizes():
+def test_numbers_in_the_docs():
+    learn = DOCS["learn"]
     sizes = {name: sum(array.size for array in model.at(0).arrays.values()) for name, model in MODELS.items()}
-    assert f"a model of {sizes['who-is-it']} numbers" in README
+    for name, said in {"who-is-it": "600", "microgpt": "4,192", "translator": "8,656"}.items():
+        assert f"{sizes[name]:,}" == said
+        assert f"of {said} numbers" in learn
     longest = {name: model.at(0).longest for name, model in MODELS.items() if model.at(0).positions is not None}
-    assert f"at most {longest.pop('mirror')} (Mirror), {longest.pop('recall')} (Associative recall)" in README
-    assert f"{min(longest.values())} to {max(longest.values())} tokens where they have positions" in README
+    assert f"at most {longest.pop('mirror')} (Mirror), {longest.pop('recall')} (Associative recall)" in learn
+    assert f"{min(longest.values())} to {max(longest.values())} tokens where they have positions" in learn
     for name in ("who-is-it", "mirror", "recall", "by-hand"):
-        assert f"**{MODELS[name].title}**" in README
-
-
-def test_readme_lesson_count():
+        assert f"**{MODELS[name].title}**" in learn
     minutes = [each.minutes for each in LESSONS.values()]
-    count = COUNTS[len(LESSONS)]
-    assert f"in {count} short lessons" in README
-    assert f"{count} **lessons**, of {counted(min(minutes))} to {counted(max(minutes))} minutes each" in README
+    count = COUNTS[len(LESSONS)].capitalize()
+    assert f"{count} lessons, of {counted(min(minutes))} to {counted(max(minutes))} minutes each" in learn
+    assert f"{count} lessons of some {counted(round(sum(minutes) / len(minutes)))} minutes" in README
+    assert [each.title for each in LESSONS.values()] == re.findall(r"^\| \d \| (.+?) \|", learn, re.M)
+    assert len(CAUSES) == 94
+    assert "ninety-four mistakes by name" in README
+    every = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
+    assert (
+        f"They print {every.n_numbers:,} numbers. {every.n_to_the_digit:,} agree to the last digit: {every.n_inputs} "
+        f"of these are inputs themselves, {every.n_labels} are labels, and the others were computed again. "
+        f"{every.n_within_slack} agree within rounding; {every.n_apart} cannot come from the code shown."
+    ) in learn
 
 
-def test_readme_addresses_open():
-    addresses = re.findall(r"https://attnviz\.example\.edu/(\w+)\?([^\"]+)", README)
+def test_addresses_in_the_docs_open():
+    addresses = re.findall(r"https://attnviz\.example\.edu/(\w+)\?([^\"]+)", DOCS["teach"])
     assert addresses
     for page, parameters in addresses:
         assert (ROOT / "pages" / f"{page}.py").exists()
@@ -138,13 +145,49 @@ def test_readme_addresses_open():
         assert parse(ours).notices == ()
 
 
-def test_readme_printed_numbers():
-    every = Agreement.of(number for example in EXAMPLES.values() for number in example.numbers)
-    assert (
-        f"They print {every.n_numbers:,} numbers. {every.n_to_the_digit:,} agree to the last digit: {every.n_inputs} "
-        f"of these are inputs themselves, {every.n_labels} are labels, and the others were computed again. "
-        f"{every.n_within_slack} agree within rounding; {every.n_apart} cannot come from the code shown."
-    ) in README
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("deploy/*.md"), *ROOT.glob("benchmarks/*.md")]
+OF_GITHUB = "../../actions/workflows/"  # of the repository's page, wherever it is
+ELSEWHERE = {  # what our pages link to; by hand, as no test reaches the network
+    "https://bbycroft.net/llm",
+    "https://github.com/TransformerLensOrg/TransformerLens",
+    "https://github.com/jessevig/bertviz",
+    "https://github.com/poloclub/transformer-explainer",
+    "https://img.shields.io/badge/licence-MIT-blue",
+    "https://img.shields.io/badge/python-3.11%20to%203.13-blue",
+    "https://keepachangelog.com",
+    "https://semver.org",
+}
+
+
+def anchors(text: str) -> set[str]:
+    """The anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.M)
+    plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", each).lower() for each in headings)
+    return {re.sub(r"[^\w\- ]", "", each).replace(" ", "-") for each in plain}
+
+
+def links(path):
+    text = re.sub(r"^```.*?^```|<!--.*?-->|`[^`\n]*`", "", path.read_text("utf-8"), flags=re.M | re.S)
+    return set(re.findall(r"\]\(([^)\s]+)\)", text))
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_relative_links_and_anchors_resolve(path):
+    for link in links(path):
+        if "://" in link or link.startswith(OF_GITHUB):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file).resolve() if file else path
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target.read_text("utf-8")), link
+
+
+def test_links_elsewhere_are_listed():
+    found = {link for path in PAGES for link in links(path) if "://" in link}
+    assert found == ELSEWHERE
+    workflows = {link for link in links(ROOT / "README.md") if link.startswith(OF_GITHUB)}
+    for link in workflows:
+        assert (ROOT / ".github/workflows" / link.removeprefix(OF_GITHUB).removesuffix("/badge.svg")).exists()
 
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
