@@ -8,6 +8,7 @@ import numpy as np
 
 from attnviz.core.graph import ancestors
 from attnviz.core.operations.operation import Operation
+from attnviz.core.operations.scores import Hide
 from attnviz.core.stage import Stage
 from attnviz.core.trace import Layer, Trace
 from attnviz.explain.steps import full_title
@@ -79,12 +80,15 @@ def _sizes(trace: Trace, stage: Stage) -> np.ndarray:
     """For each row the largest sum of absolute terms of one of its numbers, which rounding errors scale with.
 
     An operation of several inputs without terms of its own is a sum of their products, so applying it to their absolute
-    values gives that sum.
+    values gives that sum. A mask only selects, so a row's errors are those of all its scaled scores, hidden ones too.
     """
     is_sum = len(stage.inputs) > 1 and type(stage.operation).recomputed is Operation.recomputed
     inputs = [np.where(np.isfinite(each.value), np.abs(each.value), 0) for each in trace.inputs(stage.name)]
     with np.errstate(over="ignore"):
-        values = stage.operation.compute(*inputs) if is_sum else stage.value
+        if isinstance(stage.operation, Hide):
+            values = inputs[0]
+        else:
+            values = stage.operation.compute(*inputs) if is_sum else stage.value
     counts = values != -np.inf
     for index in stage.overridden:
         counts[index] = False
