@@ -28,39 +28,40 @@ def assert_attention(
     Parameters
     ----------
     arrays : mapping of names to ndarray
+        What your code computed, as for `attnviz.compare`.
     allow : collection of str, optional
         What may stay open: arrays that attnviz doesn't know or has nothing to check against, by their names, and its
         questions, by their first clauses. The error says what to write here, once you have made sure of it.
     names : mapping of str to str, optional
-        What arrays are whose names don't say it: {"proj_a.weight": "w_q"}.
-    **conventions
+        The stages of arrays with unknown names: `{"proj_a.weight": "w_q"}`.
+    **conventions : keyword arguments
         `n_heads`, `orientation`, `true_is` and what else `attnviz.compare` takes.
 
     Raises
     ------
     AssertionError
-        With the outcome in its first line: the first stage that differs, and the mistake where the numbers show one.
-        Also where nothing is computed from
-        anything; where a number is NaN or infinite, but for the -inf of a mask or of hidden scores; or where an array
-        or a question is open that `allow` doesn't name.
+        If a stage differs, with the outcome in its first line: the first such stage, and the mistake if the numbers
+        show one. Also if nothing can be recomputed; if a number is NaN or infinite, except -inf in masks and hidden
+        scores; or if an array or a question is open that `allow` doesn't name.
     OwnArraysError
         If an array holds no real numbers, or they don't fit each other.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from attnviz.testing import assert_attention
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> attention = np.exp(x @ x.T / 2**0.5)
     >>> right = {"x": x, "attention": attention / attention.sum(axis=-1, keepdims=True)}
     >>> assert_attention(right)
-    >>> assert_attention({"x": x, "attention": attention / attention.sum()})  # doctest: +ELLIPSIS
+    >>> assert_attention({"x": x, "attention": attention / attention.sum()})
     Traceback (most recent call last):
     AssertionError: The first stage that differs: attention.
     Attention differs by up to 0.335; ...
 
-    An array that attnviz doesn't know fails, as its code may use it for something else:
+    An array that attnviz doesn't know fails, as your code may use it in a way that wasn't checked:
 
-    >>> assert_attention(right | {"cos": np.ones((2, 2))})  # doctest: +ELLIPSIS
+    >>> assert_attention(right | {"cos": np.ones((2, 2))})
     Traceback (most recent call last):
     AssertionError: Attention agrees to float64 rounding, without your cos, which attnviz doesn't read.
     cos was not read, as attnviz doesn't know the name.

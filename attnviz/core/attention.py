@@ -87,13 +87,24 @@ def trace_of(settings: Settings | str) -> Trace:
     Returns
     -------
     Trace
-        The stages of `attend`, preceded by embeddings and positions, with words along the axes of tokens, queries and
-        keys. Several layers form a residual stream.
+        The stages of `attend`, after embeddings and positions, with words along the axes of tokens, queries and keys.
+        Several layers form a residual stream.
+
+    Raises
+    ------
+    SettingsError
+        If the sentence has no words or too many.
 
     Examples
     --------
-    >>> trace_of("the cat sat")["attention"].shape
-    (2, 3, 3)
+    >>> from attnviz import trace_of
+    >>> trace = trace_of("the cat sat")
+    >>> trace["attention"].axes, trace["attention"].shape
+    (('head', 'query', 'key'), (2, 3, 3))
+    >>> trace["attention"][0].round(2)  # of the first head; each row adds up to 1
+    array([[0.66, 0.24, 0.1 ],
+           [0.11, 0.04, 0.85],
+           [0.03, 0.83, 0.14]])
     """
     settings = Settings(settings) if isinstance(settings, str) else settings
     example = None
@@ -186,7 +197,7 @@ def attend(
     rotation : Rotation, or a tuple with one or None for each layer, optional
         RoPE for queries and keys.
     softcap : float, optional
-        The largest possible score.
+        The limit c: scores become c tanh(score / c).
     alibi : bool
         Whether scores fall with the distance of the key.
     block_size : int, optional
@@ -220,15 +231,23 @@ def attend(
     Vaswani et al. 2017, "Attention Is All You Need", equation 1 and section 3.2.2. Attention layers on a residual
     stream, and the unembedding: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits". A block with
     norms before its two parts: Radford et al. 2019, "Language Models are Unsupervised Multitask Learners". Latents and
-    absorbed matrices: DeepSeek-AI 2024, "DeepSeek-V2", section 2.1.
+    absorbed matrices: DeepSeek-AI 2024, "DeepSeek-V2", section 2.1. ALiBi: Press et al. 2022, "Train Short, Test Long".
+    Softcap: Gemma Team 2024, "Gemma 2", section 2. Blocks: Dao et al. 2022, "FlashAttention", algorithm 1.
 
     Examples
     --------
     >>> import numpy as np
-    >>> eye = np.eye(2)
-    >>> attend(eye, parameters=Parameters(), scale=1.0)["scores"].value[0]
-    array([[1., 0.],
-           [0., 1.]])
+    >>> from attnviz import Parameters, attend
+    >>> x = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])  # 3 tokens
+    >>> trace = attend(x, parameters=Parameters(), mask=np.tri(3, dtype=bool))  # causal, without matrices
+    >>> trace["attention"][0].round(2)
+    array([[1.  , 0.  , 0.  ],
+           [0.33, 0.67, 0.  ],
+           [0.25, 0.25, 0.5 ]])
+    >>> trace["concat"].value.round(2)  # each row mixes the rows of x with these weights
+    array([[1.  , 0.  ],
+           [0.33, 0.67],
+           [0.75, 0.75]])
     """
     layers = (parameters,) if isinstance(parameters, Parameters) else tuple(parameters)
     adds = (residual,) * len(layers) if isinstance(residual, bool) else tuple(residual)

@@ -34,6 +34,7 @@ class Change:
     Parameters
     ----------
     stage : str
+        The name of the stage, such as "scores", or "scores_2" in the second of several layers.
     index : tuple of int or None
         A cell, counted from 0; or the beginning of an index, for all cells below it: `Change("heads", (1,), 0.0)` mutes
         the second head. None, or `:` in `numpy.s_[:, 5]`, is all places of an axis: `Change("active", (None, 5), 0.0)`
@@ -45,6 +46,18 @@ class Change:
     ------
     ChangeError
         If the value is NaN or infinity, or the index is not of whole numbers from 0 and colons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import Change, trace_of
+    >>> before = trace_of("the cat sat")
+    >>> mute = Change("heads", (1,), 0.0)  # all numbers of the second head
+    >>> after = before.with_changes(mute)
+    >>> [name for name in ("attention", "heads", "concat", "output") if after[name] is not before[name]]
+    ['heads', 'concat', 'output']
+    >>> print(mute.numpy())
+    heads[1] = 0.0  # set by hand
     """
 
     stage: str

@@ -6,19 +6,62 @@ from contextlib import contextmanager
 
 
 class SettingsError(ValueError):
-    """A setting outside its limits."""
+    """A setting outside its limits.
+
+    Examples
+    --------
+    >>> from attnviz import Settings, SettingsError
+    >>> try:
+    ...     Settings("the cat sat", mask="casual")
+    ... except SettingsError as error:
+    ...     print(error)
+    mask must be one of none, causal, causal window, padding, window; got 'casual'.
+    """
 
 
 class ArrayError(ValueError):
-    """An array whose shape or numbers attention cannot use."""
+    """An array or an argument that attention can't be computed with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import ArrayError, Parameters, attend
+    >>> try:
+    ...     attend(np.eye(3), parameters=Parameters(w_q=np.ones((2, 4, 2))))
+    ... except ArrayError as error:
+    ...     print(error)
+    w_q must have axes ('head', 'd_model', 'd_k') of lengths (2, 3, 2); got (2, 4, 2).
+    """
 
 
 class ChangeError(ValueError):
-    """A what-if that cannot be read, or does not fit the trace."""
+    """A number set by hand that can't be read, or doesn't fit the trace.
+
+    Examples
+    --------
+    >>> from attnviz import ChangeError, trace_of
+    >>> try:
+    ...     trace_of("the cat").with_change("scores", (0, 2, 0), 1.0)
+    ... except ChangeError as error:
+    ...     print(error)
+    scores has axes ('head', 'query', 'key') of lengths (2, 2, 2), counted from 0; got the index (0, 2, 0).
+    """
 
 
 class OwnArraysError(ValueError):
-    """A user's file or arrays that cannot be read, or not as parts of a pass."""
+    """A file or arrays of yours that can't be read, or not as parts of a pass.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import OwnArraysError, compare
+    >>> try:
+    ...     compare(None, {"x": np.eye(3), "w_q": np.ones((2, 2)), "attention": np.eye(3)})
+    ... except OwnArraysError as error:
+    ...     print(error)
+    The arrays must fit each other in some layout, those of one sentence or all of a batch; got x (3, 3), w_q (2, 2),
+    attention (3, 3). Check which axis counts what.
+    """
 
 
 class TalkError(ValueError):
@@ -26,7 +69,21 @@ class TalkError(ValueError):
 
 
 class UnexpectedError(ValueError):
-    """A bug in attnviz. Its `__cause__` is the original error; the message asks for what we need to fix it."""
+    """A bug in attnviz. Its `__cause__` is the original error; the message asks for what we need to fix it.
+
+    Examples
+    --------
+    >>> from attnviz import UnexpectedError, compare
+    >>> class Broken:
+    ...     def __array__(self, dtype=None, copy=None):
+    ...         raise RuntimeError
+    >>> try:
+    ...     compare(None, {"x": Broken()})
+    ... except UnexpectedError as error:
+    ...     print(error)
+    attnviz could not compare these arrays. That is a bug of ours: please report it with the arrays, or their names and
+    shapes, and this line: RuntimeError at ...
+    """
 
 
 @contextmanager

@@ -18,15 +18,18 @@ _PRECISIONS = (1, 10, 11, 16)
 
 
 class OnnxAttention(NamedTuple):
-    """The four outputs of the operator, in the precision of Q, and the pass.
+    """What `onnx_attention` returns: the four outputs of the operator, in the precision of Q, and the pass.
 
     Attributes
     ----------
     Y : ndarray (batch, heads, queries, d_v) or (batch, queries, heads * d_v)
-        As many axes as Q has.
+        The output, with as many axes as Q has.
     present_key : ndarray (batch, groups, keys, d_k)
+        The cached keys and the new ones.
     present_value : ndarray (batch, groups, keys, d_v)
+        The cached values and the new ones.
     qk_matmul_output : ndarray (batch, heads, queries, keys)
+        The scores or attention weights, as `qk_matmul_output_mode` chooses.
     trace : Trace
         The pass of the first sentence; its `batch` has all of them.
     """
@@ -62,9 +65,11 @@ def onnx_attention(
     Parameters
     ----------
     Q : ndarray (batch, heads, queries, d_k) or (batch, queries, heads * d_k)
-        Of float16, bfloat16, float32 or float64; everything is computed in float64.
+        The queries, of float16, bfloat16, float32 or float64; everything is computed in float64.
     K : ndarray (batch, groups, keys, d_k) or (batch, keys, groups * d_k)
+        The keys.
     V : ndarray (batch, groups, keys, d_v) or (batch, keys, groups * d_v)
+        The values.
     attn_mask : ndarray, optional
         Broadcasts to (batch, heads, queries, keys), cached keys included; keys beyond its last axis are hidden.
         Boolean, True where the key is visible; or float, added to the scaled scores.
@@ -82,7 +87,7 @@ def onnx_attention(
     scale : float, optional
         The factor of the scores; 1 / sqrt(d_k) by default.
     softcap : float
-        c for c tanh(scaled / c); 0 for none.
+        The limit c: scaled scores become c tanh(scaled / c); 0 for none.
     softmax_precision : {1, 10, 11, 16}, optional
         ONNX's number of a float type. It has no effect, as everything is computed in float64.
     left_window_size, right_window_size : int
@@ -91,6 +96,7 @@ def onnx_attention(
     Returns
     -------
     OnnxAttention
+        The operator's outputs, and the pass.
 
     Raises
     ------

@@ -90,32 +90,22 @@ class Parameters:
 
     The arrays are copied once; passes share the read-only copies.
 
-    Attributes
+    Parameters
     ----------
     w_q : ndarray (heads, d_in, d_k), optional
+        From the input to the queries of each head.
     w_k : ndarray (heads or groups, d_in, d_k), optional
+        From the input, or the context, to the keys.
     w_v : ndarray (heads or groups, d_in, d_v), optional
-        With fewer groups than heads, consecutive heads share a group (their number is a multiple).
-    w_dkv : ndarray (groups, d_in, d_c), optional
-        Makes a latent of each key's token, in place of `w_k` and `w_v`; all heads share one in DeepSeek's models.
-    g_latent : ndarray (d_c,), optional
-        The gain of its norm.
-    w_uk : ndarray (heads, d_c, d_k), optional
-    w_uv : ndarray (heads, d_c, d_v), optional
-        Make the keys and values of each head from a latent.
-    w_dq : ndarray (d_in, d_cq), optional
-        Makes a latent of each query's token, for all heads, with `w_uq` in place of `w_q`; `w_qr` reads it too.
-    g_q_latent : ndarray (d_cq,), optional
-        The gain of its norm.
-    w_uq : ndarray (heads, d_cq, d_k), optional
-        Makes the queries of each head from such a latent.
-    w_qr : ndarray (heads, d_in or d_cq, d_r), optional
-    w_kr : ndarray (groups, d_in, d_r), optional
-        Make the part of queries and keys that is rotated, next to the one from `w_q` or `w_uq` and `w_uk`.
+        To the values. With fewer groups than heads, consecutive heads share a group (their number is a multiple).
     w_o : ndarray (heads * d_v, d_out), optional
+        From the concatenated heads to the output.
     b_q, b_k : ndarray (heads or groups, d_k), optional
+        The biases of queries and keys.
     b_v : ndarray (heads or groups, d_v), optional
+        The bias of values.
     b_o : ndarray (d_out,), optional
+        The bias of the output.
     g_q_norm, g_k_norm : ndarray (d_k,), optional
         The gains of the norms of queries and keys.
     sinks : ndarray (heads,), optional
@@ -125,14 +115,53 @@ class Parameters:
     g_mlp_norm, b_mlp_norm : ndarray (d_out,), optional
         Those of the norm before the MLP.
     w_hidden : ndarray (d_out, neurons), optional
+        From the output of attention to the MLP's neurons.
     b_hidden : ndarray (neurons,), optional
+        The bias of the neurons.
     w_mlp : ndarray (neurons, d_out), optional
+        From the neurons to the output of the MLP.
     b_mlp : ndarray (d_out,), optional
+        The bias of that.
+    w_dkv : ndarray (groups, d_in, d_c), optional
+        Makes a latent of each key's token, in place of `w_k` and `w_v`; all heads share one in DeepSeek's models.
+    g_latent : ndarray (d_c,), optional
+        The gain of its norm.
+    w_uk : ndarray (heads, d_c, d_k), optional
+        Makes the keys of each head from a latent.
+    w_uv : ndarray (heads, d_c, d_v), optional
+        Makes the values of each head from a latent.
+    w_dq : ndarray (d_in, d_cq), optional
+        Makes a latent of each query's token, for all heads, with `w_uq` in place of `w_q`; `w_qr` reads it too.
+    g_q_latent : ndarray (d_cq,), optional
+        The gain of its norm.
+    w_uq : ndarray (heads, d_cq, d_k), optional
+        Makes the queries of each head from such a latent.
+    w_qr : ndarray (heads, d_in or d_cq, d_r), optional
+        Makes the rotated part of the queries, next to the one from `w_q` or `w_uq`.
+    w_kr : ndarray (groups, d_in, d_r), optional
+        Makes the rotated part of the keys, next to the one from `w_uk`.
 
     Raises
     ------
     ArrayError
         If one has other axes, or a number that is not real or not finite, or they do not fit each other.
+
+    Notes
+    -----
+    A PyTorch `Linear` keeps its weight as (out, in). The `w_q` of `n_heads` heads is then
+    `weight.T.reshape(d_in, n_heads, d_k).swapaxes(0, 1)`, and `w_o` is `weight.T`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import Parameters, attend
+    >>> rng = np.random.default_rng(0)
+    >>> w_q, w_k, w_v = rng.normal(size=(3, 2, 8, 4))  # 2 heads, d_in 8, d_k and d_v 4
+    >>> parameters = Parameters(w_q=w_q, w_k=w_k, w_v=w_v, w_o=rng.normal(size=(8, 8)))
+    >>> parameters.n_heads, parameters.d_k
+    (2, 4)
+    >>> attend(rng.normal(size=(5, 8)), parameters=parameters)["output"].shape
+    (5, 8)
     """
 
     w_q: np.ndarray | None = None

@@ -78,7 +78,7 @@ def _option(default: int | str | bool, allowed: Iterable, label: str, help: str 
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that decides the numbers of a pass: equal settings, equal numbers.
+    """Everything that decides the numbers of a pass of a sentence: equal settings, equal numbers, on every machine.
 
     Parameters
     ----------
@@ -92,14 +92,19 @@ class Settings:
     n_heads : int
         A divisor of `d_model`.
     mask : {"none", "causal", "causal window", "padding", "window"}
+        Which keys a query sees: all of them; its own and earlier ones; the latest `mask_size` of these; all but the
+        last `mask_size` of the sentence; or those at most `mask_size` places away.
     mask_size : int
         How many keys "padding" hides, how far "window" reaches, or how many keys "causal window" leaves; 0 to 64.
     seed : int
-        0 to 2**32 - 1.
+        0 to `2**32 - 1`. It decides all embeddings and parameters.
     initialiser : {"normal", "xavier", "uniform", "standard normal", "pytorch", "whole"}
-        "whole" has 3 or 4 words, not all alike, no context, a d_model of 2 to 4, one head, no positions, and a scale of
-        its own.
+        How the matrices are drawn: from N(0, 1 / d_model); uniformly within ±sqrt(6 / (rows + columns)) of each head's
+        matrix; uniformly from [0, 1); from N(0, 1); as `torch.nn.MultiheadAttention` draws them; or from -1, 0 and 1,
+        so that the pass is easy to compute by hand. "whole" needs 3 or 4 words, not all alike, no context, a `d_model`
+        of 2 to 4, one head and no positions; it chooses its own scale.
     positions : {"none", "sinusoidal"}
+        What is added to the embeddings: nothing, or the waves of the first Transformer.
     layers : int
         1 to 6, with `layers * d_model` at most 128. Several form a residual stream: each adds its output to its input.
         They have no MLP.
@@ -118,6 +123,7 @@ class Settings:
         Which dimensions form the pairs that are rotated by their positions. Without latents it needs a `d_model` of at
         least 2 for each head.
     rope_base : {"10", "100", "10000", "150000", "500000", "1000000"}
+        The base of the rotation's angles: the larger, the slower the later pairs turn.
     rope_base_global : {"same", "10", "100", "10000", "150000", "500000", "1000000"}
         The base in global layers, if `window_in` has any.
     rope_part : {"all", "half", "quarter"}
@@ -126,18 +132,32 @@ class Settings:
     scaled : bool
         Whether scores are divided by sqrt(d_k).
     softcap : {"none", "1", "5", "50"}
+        The limit c, if any: scores become c tanh(score / c), as in Gemma 2.
     alibi : bool
+        Whether scores fall with the distance of the key (ALiBi).
     window_in : {"every layer", "every second layer", "all but every sixth layer"}
         Which of several layers have the mask "window" or "causal window". The others (the second, fourth ..., or the
         sixth) are global: without a limit to the distance, so "causal window" becomes "causal".
     sinks : {"none", "zero", "drawn"}
+        The extra score of each head that belongs to no key: none, 0, or drawn from N(0, 1).
     blocks : {"none", "1", "2", "4", "8", "16"}
-        How many keys a query reads at once.
+        How many keys a query reads at once (FlashAttention); "none" for all.
 
     Raises
     ------
     SettingsError
         If a value is outside its limits.
+
+    Examples
+    --------
+    >>> from attnviz import Settings, trace_of
+    >>> settings = Settings("the cat sat", n_heads=4, mask="causal")
+    >>> settings.tokens
+    ('the', 'cat', 'sat')
+    >>> trace_of(settings)["attention"][0].round(2)
+    array([[1.  , 0.  , 0.  ],
+           [0.9 , 0.1 , 0.  ],
+           [0.5 , 0.36, 0.14]])
     """
 
     sentence: str

@@ -68,20 +68,33 @@ class Stage:
     Attributes
     ----------
     name : str
-        Its name in the vocabulary, such as "scores".
+        Its name in the trace, such as "scores".
     numbers : Numbers
-        Its array, computed when needed.
+        Its array, computed when needed; read it as `value`.
     axes : tuple of str
         What each axis counts, such as ("head", "query", "key").
     shape : tuple of int
         The lengths of the axes.
     operation : Operation or Source
+        What computed it, such as a `Softmax`; or the source of given numbers.
     inputs : tuple of str
         The names of the stages that the operation reads.
     overridden : frozenset of tuple of int
         The cells that hold a number set by hand: their indices, or the beginnings of indices (see `Trace.with_change`).
     overridden_by : str
         The source of these numbers (see `Trace.with_stages`); empty for numbers set by hand.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import trace_of
+    >>> attention = trace_of("the cat sat")["attention"]
+    >>> attention.axes, attention.shape, attention.inputs
+    (('head', 'query', 'key'), (2, 3, 3), ('masked',))
+    >>> int(attention[0, 2].argmax())  # the key that the third word looks at most, in the first head
+    1
+    >>> np.round(attention, 1).shape, attention.value.dtype
+    ((2, 3, 3), dtype('float64'))
     """
 
     name: str
@@ -155,7 +168,7 @@ class Stage:
         return self.axes[0] == "head"
 
     def cell(self, index: tuple[int, ...]) -> Cell:
-        """The number at `index`."""
+        """The number at `index`, with its place."""
         return Cell(self.name, index, float(self.value[index]))
 
     def recomputed(self, inputs: Sequence[Stage]) -> Stage:

@@ -11,7 +11,17 @@ CELL = r"(?P<stage>[a-z][a-z0-9_]{0,31})\[(?P<index>[0-9]{1,4}(?:,[0-9]{1,4}){0,
 
 
 class Cell(NamedTuple):
-    """One number of one stage."""
+    """One number of one stage; `str` writes it as in NumPy: scores[0,1,2].
+
+    Attributes
+    ----------
+    stage : str
+        The name of the stage.
+    index : tuple of int
+        A place on each axis, counted from 0.
+    value : float
+        The number.
+    """
 
     stage: str
     index: tuple[int, ...]  # type: ignore[assignment]  # a tuple's own `index` is never called on it
@@ -46,7 +56,19 @@ def rounding_of(*values: float) -> float:
 
 @dataclass(frozen=True)
 class Terms:
-    """How one cell was computed from earlier cells: the lines of its rule, and the number that they give."""
+    """How one number was computed from earlier ones: what `Trace.terms` returns.
+
+    Attributes
+    ----------
+    lines : tuple of tuple of Cell
+        The cells of each line of the computation, such as the two factors of a product; empty if the number was given.
+    total : float
+        The number, recomputed from these cells in Python floats.
+    rounding : float
+        How far rounding can move it.
+    recipe : str
+        Where a given number comes from; empty if it was computed.
+    """
 
     lines: tuple[tuple[Cell, ...], ...]  # none if the number was given
     total: float  # recomputed in Python floats

@@ -47,7 +47,9 @@ def scaled_dot_product_attention(
     query : ndarray (batch, heads, queries, d_k)
         The batch may be left out, or the batch and the heads.
     key : ndarray (batch, heads, keys, d_k)
+        With the axes that `query` has.
     value : ndarray (batch, heads, keys, d_v)
+        As `key`.
     attn_mask : ndarray, optional
         Broadcasts to (batch, heads, queries, keys). Boolean, True where the key is visible; or float, added to the
         scaled scores. (Beware: in `torch.nn.MultiheadAttention` True hides.)
@@ -63,7 +65,7 @@ def scaled_dot_product_attention(
         If queries and new keys differ in number: whether the first of both are aligned, as in PyTorch, or the last, as
         in FlashAttention since 2.1.
     softcap : float, optional
-        c for c tanh(scaled / c), before the mask (Gemma 2).
+        The limit c: scaled scores become c tanh(scaled / c), before the mask (Gemma 2).
     window : int, optional
         How many keys a query sees: its own and those right before it (Mistral).
     sinks : ndarray (heads,), optional
@@ -86,7 +88,9 @@ def scaled_dot_product_attention(
 
     References
     ----------
-    Vaswani et al. 2017, "Attention Is All You Need", equation 1. Groups: Ainslie et al. 2023, "GQA".
+    Vaswani et al. 2017, "Attention Is All You Need", equation 1. Groups: Ainslie et al. 2023, "GQA". Softcap: Gemma
+    Team 2024, "Gemma 2", section 2. Window: Jiang et al. 2023, "Mistral 7B". Sinks: OpenAI 2025, "gpt-oss-120b &
+    gpt-oss-20b Model Card".
 
     Examples
     --------
@@ -94,8 +98,8 @@ def scaled_dot_product_attention(
     >>> from attnviz import scaled_dot_product_attention
     >>> q, k, v = np.random.default_rng(0).normal(size=(3, 2, 4, 5, 8))  # 2 sentences, 4 heads, 5 tokens
     >>> trace = scaled_dot_product_attention(q, k, v, is_causal=True, tokens="the cat sat on it".split())
-    >>> trace["attention"].shape
-    (4, 5, 5)
+    >>> trace["attention"][0, 1].round(2)  # of the second token, in the first head
+    array([0.52, 0.48, 0.  , 0.  , 0.  ])
     >>> np.stack([each["heads"] for each in trace.batch]).shape  # what PyTorch returns
     (2, 4, 5, 8)
     """

@@ -72,20 +72,15 @@ Cells = tuple[Cell, ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(StageGraph):
-    """All stages of one pass, in the order they were made; NumPy takes `trace["attention"]` for its array.
+    """All stages of one pass, by their names and in the order they were made.
 
-    >>> from attnviz import trace_of
-    >>> trace = trace_of("the cat")
-    >>> trace["attention"][0].sum(axis=-1)
-    array([1., 1.])
-    >>> [stage.name for stage in trace if stage.is_headed][:3]
-    ['w_q', 'w_k', 'w_v']
-    >>> print(repr(trace).splitlines()[0])
-    Trace: 18 stages, layers: 1, heads: 2, queries: 2, keys: 2
+    `trace["attention"]` is a `Stage`, which NumPy takes for its array. In a pass of several layers names end in the
+    number of the layer: "attention_2".
 
     Attributes
     ----------
     stages : tuple of Stage
+        All stages.
     labels : mapping of axis names to labels
         The words along the axes "token", "query", "key", "context token" and "answer", no two alike on one axis. In a
         layer whose words are others they go by the axis and the layer, such as "key_3".
@@ -98,6 +93,19 @@ class Trace(StageGraph):
         and texts. None if unknown, and for traces made from another one.
     batch : tuple of Trace
         The traces of all sentences of a batch, if this is the first; else empty.
+
+    Examples
+    --------
+    >>> from attnviz import trace_of
+    >>> trace = trace_of("the cat sat")
+    >>> print(trace)
+    Trace: 18 stages, layers: 1, heads: 2, queries: 3, keys: 3
+    given: ...
+    computed: x (3, 8), q (2, 3, 4), k (2, 3, 4), v (2, 3, 4), scores (2, 3, 3), ...
+    >>> trace["attention"][0].sum(axis=-1).round(6)  # of each query in the first head
+    array([1., 1., 1.])
+    >>> trace.inputs("heads")[0].name, trace.lines("heads")
+    ('attention', ('heads = attention @ v',))
     """
 
     batch: tuple[Trace, ...] = field(default=(), init=False)
@@ -231,15 +239,35 @@ class Trace(StageGraph):
         Parameters
         ----------
         name : str
+            The name of the stage.
         index : sequence of int
             One for each axis of the stage: (head, query, key) for "scores".
         read : callable, optional
             Replaces `Trace.read`, for instance by a caching function.
 
+        Returns
+        -------
+        Terms
+            The cells that it was computed from, and the number.
+
         Raises
         ------
         IndexError
             If the stage has no such cell.
+
+        Examples
+        --------
+        >>> from attnviz import trace_of
+        >>> trace = trace_of("the cat sat")
+        >>> terms = trace.terms("scores", (0, 2, 1))  # head 1, the query of "sat", the key of "cat"
+        >>> for q, k in terms.lines:
+        ...     print(f"{q} = {q.value:.2f} times {k} = {k.value:.2f}")
+        q[0,2,0] = -0.99 times k[0,1,0] = 1.29
+        q[0,2,1] = -0.68 times k[0,1,1] = -1.84
+        q[0,2,2] = 1.05 times k[0,1,2] = 2.28
+        q[0,2,3] = -1.56 times k[0,1,3] = -0.80
+        >>> round(terms.total, 2)
+        3.62
         """
         stage = self[name]
         index = tuple(map(operator.index, index))
@@ -275,7 +303,7 @@ class Trace(StageGraph):
         }
 
     def inputs(self, name: str) -> tuple[Stage, ...]:
-        """The stages that `name` was computed from."""
+        """The stages that the stage `name` was computed from."""
         return tuple(self[each] for each in self[name].inputs)
 
     def lines(self, name: str) -> tuple[str, ...]:

@@ -62,6 +62,16 @@ class StageGraph:
         Stages that no change reaches are the same objects. A cell that is set keeps its number when its stage is
         recomputed; of two changes to one cell the later holds.
 
+        Parameters
+        ----------
+        *changes : Change
+            The numbers, in order.
+
+        Returns
+        -------
+        Trace
+            The changed pass; this one stays as it is.
+
         Raises
         ------
         ChangeError
@@ -71,10 +81,12 @@ class StageGraph:
 
         Examples
         --------
-        >>> from attnviz import Settings, trace_of
-        >>> before = trace_of(Settings("the cat sat"))
-        >>> after = before.with_change("attention", (0, 2, 1), 1.0)
-        >>> after["q"] is before["q"], after["heads"] is before["heads"]
+        >>> from attnviz import Change, trace_of
+        >>> before = trace_of("the cat sat")
+        >>> after = before.with_changes(Change("scores", (0, 2, 1), 0.0))
+        >>> before["attention"][0, 2].round(2), after["attention"][0, 2].round(2)
+        (array([0.03, 0.83, 0.14]), array([0.11, 0.45, 0.44]))
+        >>> after["q"] is before["q"], after["output"] is before["output"]
         (True, False)
         """
         for change in changes:
@@ -113,13 +125,29 @@ class StageGraph:
         Parameters
         ----------
         visible : ndarray of bool (queries, keys) or (heads, queries, keys)
+            True where the key is visible.
         recipe : str
-            Where it comes from.
+            Where it comes from, in words.
+
+        Returns
+        -------
+        Trace
+            The changed pass.
 
         Raises
         ------
         ArrayError
             If it doesn't fit the trace, or layers read texts of unlike lengths.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from attnviz import trace_of
+        >>> trace = trace_of("the cat sat").with_mask(np.tri(3, dtype=bool), "each word sees itself and earlier ones")
+        >>> trace["attention"][0].round(2)
+        array([[1.  , 0.  , 0.  ],
+               [0.75, 0.25, 0.  ],
+               [0.03, 0.83, 0.14]])
         """
         scores, *others = (stage for stage in self if split_layer(stage.name)[0] == "scores")
         if any(each.shape[1:] != scores.shape[1:] for each in others):
@@ -144,12 +172,25 @@ class StageGraph:
         values : mapping of stage names to ndarray
             Arrays of the stages' shapes; -inf may stand where a key is hidden.
         recipe : str
-            Where the numbers are from.
+            Where the numbers are from, in words.
+
+        Returns
+        -------
+        Trace
+            The changed pass.
 
         Raises
         ------
         ArrayError
             If one doesn't fit its stage, or a number that follows is too large for float64.
+
+        Examples
+        --------
+        >>> from attnviz import trace_of
+        >>> french, english = trace_of("le chat dort"), trace_of("the cat sat")
+        >>> mixed = english.with_stages({"v": french["v"]}, "the values of another sentence")
+        >>> mixed["attention"] is english["attention"], mixed["heads"] is english["heads"]
+        (True, False)
         """
 
         def changed(stage: Stage) -> Stage:
@@ -192,6 +233,11 @@ class StageGraph:
             A word for each place along an axis: "token", "query", "key", "context_token" or "answer"; for the axis in
             one of several layers "key_3". Axes that the trace doesn't have are ignored.
 
+        Returns
+        -------
+        Trace
+            The pass with these words.
+
         Raises
         ------
         ArrayError
@@ -199,9 +245,11 @@ class StageGraph:
 
         Examples
         --------
-        >>> from attnviz import trace_of
-        >>> trace_of("the cat").labelled(query=["le", "chat"]).axes("q")[1].labels
-        ('le', 'chat')
+        >>> import numpy as np
+        >>> from attnviz import Parameters, attend
+        >>> trace = attend(np.eye(2), parameters=Parameters()).labelled(query=["le", "chat"], key=["le", "chat"])
+        >>> trace.names_at("scores", (0, 1, 0))
+        ['head 1', 'chat', 'le']
         """
         named = {
             name_in_layer(axis.replace("_", " "), layer): words

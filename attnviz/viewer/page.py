@@ -50,6 +50,7 @@ class Page:
     title : str
         The words of its pass.
     html : str
+        The whole page, with its scripts.
     """
 
     title: str
@@ -86,22 +87,30 @@ def page(
 
     Parameters
     ----------
-    trace, layer, effects, parameters
-        As in `show`.
+    trace : Trace, Comparison or Recorded
+        What is shown, as in `show`.
     path : str or path
         The file; an existing one is overwritten.
+    layer : int, optional
+        As in `show`.
+    effects : array (layers, heads), optional
+        As in `show`.
+    parameters : bool
+        As in `show`.
 
     Returns
     -------
     int
-        Its size in bytes. Above `USUAL_BYTES` there is a warning before it is written.
+        Its size in bytes. A warning comes first if it is unusually large.
 
     Examples
     --------
     >>> import tempfile
-    >>> from attnviz import Settings, page, trace_of
+    >>> from pathlib import Path
+    >>> from attnviz import page, trace_of
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     page(trace_of(Settings("the cat sat")), f"{folder}/cat.html") < 800_000
+    ...     n_bytes = page(trace_of("the cat sat"), f"{folder}/cat.html")
+    ...     print(n_bytes == Path(folder, "cat.html").stat().st_size)
     True
     """
     return Path(path).write_bytes(_page_of(trace, layer, effects, parameters).html.encode())
@@ -114,10 +123,11 @@ def show(
     effects: ArrayLike | None = None,
     parameters: bool = False,
 ) -> Page:
-    """A pass in the viewer, or all heads of a recording, which a notebook shows as the value of a cell.
+    """Show a pass in the viewer, or all heads of a recording; a notebook displays it as the value of a cell.
 
-    A recording opens on its layers × heads as heatmaps in 8 bits, with statistics of each head to sort and filter by.
-    Each head opens large. Of one layer, heads open number by number: the one that `layer` names, or the only one.
+    A recording opens as a grid of heatmaps, layers × heads, in 8 bits, with statistics of each head to sort and filter
+    by. Each head can be enlarged. The heads of one layer open number by number: the one that `layer` names, or the only
+    one.
 
     Parameters
     ----------
@@ -133,6 +143,11 @@ def show(
         Whether the page has the parameters of a large pass. Without them, its other numbers are in 32 bits, and terms
         that need parameters are left out. Parameters under 250 kB are always there.
 
+    Returns
+    -------
+    Page
+        Let a notebook show it, or read its `html`.
+
     Raises
     ------
     ArrayError, OwnArraysError
@@ -141,8 +156,8 @@ def show(
 
     Examples
     --------
-    >>> from attnviz import Settings, show, trace_of
-    >>> show(trace_of(Settings("the cat sat")))  # doctest: +ELLIPSIS
+    >>> from attnviz import show, trace_of
+    >>> show(trace_of("the cat sat"))
     attnviz: “the cat sat”, one page of ... kB
     """
     return _page_of(trace, layer, effects, parameters)

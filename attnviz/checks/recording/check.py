@@ -58,6 +58,17 @@ class Check:
         What couldn't be matched or called.
     is_random : bool
         Whether equal calls of your module give different numbers.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attnviz import check
+    >>> mine, theirs = (torch.nn.MultiheadAttention(8, 2, batch_first=True) for _ in range(2))
+    >>> result = check(mine, like=theirs)
+    >>> result.agrees, list(result.calls)
+    (True, ['no mask', 'causal'])
+    >>> print(result.calls["causal"])
+    Q, K, V, attention and output agree to float32 rounding.
     """
 
     calls: Mapping[str, Comparison]
@@ -90,29 +101,26 @@ def check(
 ) -> Check:
     """Check your attention module against a library's: the first stage that differs, and the mistake.
 
-    For the calls both are in eval mode, and Hugging Face's in eager attention; `like` has random numbers added to its
-    vectors (biases and gains), as a fresh module's are 0 or 1; and my module has the parameters of `like`. Afterwards
-    each has its own mode and numbers again. Both get the same inputs, once without a mask and once with a causal one,
-    if they take one, and the cosines and sines of Hugging Face's layers. Each call is made twice: other numbers the
-    second time mean dropout that `eval()` leaves on. attnviz never imports torch.
+    Your module gets the parameters of `like`, and both the same inputs: once without a mask and, if both take one, once
+    with a causal mask. Afterwards each module has its own parameters and mode again.
 
     Parameters
     ----------
     my_module : torch.nn.Module
-        Called with x, or with x as query, key and value; its mask may mean what it likes.
+        Called with x, or with x as query, key and value; True in its mask may show or hide.
     like : torch.nn.Module
         Such as `torch.nn.MultiheadAttention(d_model, n_heads, batch_first=True)` or `Qwen3Attention(config, 0)`.
     inputs : ndarray (sentences, tokens, d_model), optional
-        Two sentences of seven tokens are drawn otherwise.
+        The input of both; two sentences of seven tokens are drawn by default.
     seed : int
-        Of the inputs and vectors that are drawn.
+        The seed of the inputs and vectors that are drawn.
     names : mapping of str to str, optional
-        Which stage each of my parameters is whose name doesn't say it: {"proj_a.weight": "w_q"}.
+        The stages of my parameters with unknown names: `{"proj_a.weight": "w_q"}`.
 
     Returns
     -------
     Check
-        `print` it.
+        `print` it to read the verdict.
 
     Raises
     ------
@@ -121,12 +129,30 @@ def check(
         attnviz can make, parameters don't match, `like` gives other numbers each time, or attnviz doesn't compute what
         it does.
 
+    Notes
+    -----
+    During the calls both modules are in eval mode, and Hugging Face's in eager attention. Random numbers are added to
+    the biases and gains of `like`, as a fresh module's are 0 or 1. Layers of Hugging Face's get the cosines and sines
+    of their rotation. Each call is made twice: if the numbers differ, `eval()` has left dropout on.
+
     Examples
     --------
-    >>> print(check(my_attention, like=torch.nn.MultiheadAttention(64, 4, batch_first=True)))  # doctest: +SKIP
-    No mask: Q, K and V agree.
-    Attention differs by up to 0.202; rounding in float32 would leave 1.2 · 10^-7.
-    The scores were not divided by √d_k: computed so, all of your numbers agree.
+    >>> import torch
+    >>> from attnviz import check
+    >>> class Mine(torch.nn.MultiheadAttention):
+    ...     def forward(self, query, key, value, attn_mask=None, **options):
+    ...         if attn_mask is not None:
+    ...             attn_mask = ~attn_mask  # the mistake
+    ...         return super().forward(query, key, value, attn_mask=attn_mask, **options)
+    >>> mine = Mine(8, 2, batch_first=True)
+    >>> print(check(mine, like=torch.nn.MultiheadAttention(8, 2, batch_first=True)))
+    No mask: Q, K, V, attention and output agree to float32 rounding.
+    Causal: Q, K and V agree.
+    Attention differs...
+    The mask was applied the other way round: computed so, all of your numbers agree.
+    Wrong: scores = scores.masked_fill(mask, -torch.inf)
+    Right: scores = scores.masked_fill(~mask, -torch.inf)
+    ...
     """
     library = Layer.of("like", like, {})
     mine = Layer.of("my_module", my_module, names or {}, has_output=library.has_output_matrix)

@@ -34,7 +34,7 @@ def head_effects(
         The layers are those that `record` finds, in its order.
     call : callable
         Runs the model on your input and returns its output; called without arguments: `lambda: model(**inputs)`. It
-        needs to compute the same every time, so a cache is made inside.
+        must compute the same every time, so create a cache inside it.
     loss : callable, optional
         From that output to one number. Without it, the effect is the mean absolute change of the output's numbers:
         its `logits` or `last_hidden_state`, or the first array in it.
@@ -55,8 +55,13 @@ def head_effects(
 
     Examples
     --------
-    >>> effects = head_effects(model, lambda: model(**inputs))  # doctest: +SKIP
-    >>> show(recorded, effects=effects)  # doctest: +SKIP
+    >>> import torch
+    >>> from attnviz import head_effects
+    >>> layer, x = torch.nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(1, 3, 8)
+    >>> layer.out_proj.weight.data[:, 4:] = 0.0  # the output ignores the second head
+    >>> effects = head_effects(layer, lambda: layer(x, x, x)[0])
+    >>> effects.shape, effects > 0
+    ((1, 2), array([[ True, False]]))
     """
     if not hasattr(model, "named_modules"):
         raise OwnArraysError(f"head_effects takes a PyTorch module first; got {type(model).__name__}.")

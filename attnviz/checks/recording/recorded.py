@@ -27,8 +27,10 @@ _MAX_REASON = 300  # characters of a library's error message
 
 
 class Recorded(Sequence):
-    """A model's attention, layer by layer; `recorded[3]` holds the fourth layer's arrays under names that `compare`
-    reads.
+    """A model's attention, layer by layer: what `record` fills, or `Recorded.of` makes of a library's own recording.
+
+    `recorded[3]` holds the fourth layer's arrays by names that `compare` reads. `len(recorded)` is the number of
+    layers.
 
     Attributes
     ----------
@@ -40,6 +42,18 @@ class Recorded(Sequence):
         What is recorded in place of a module's parameters, and why attention weights were not heard.
     tokens, context_tokens : tuple of str, optional
         The words of the sentence, and of the one that cross-attention looks at.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from attnviz import record
+    >>> layer, x = torch.nn.MultiheadAttention(8, 2, batch_first=True), torch.randn(1, 3, 8)
+    >>> with record(layer, tokens=["the", "cat", "sat"]) as recorded:
+    ...     output = layer(x, x, x)
+    >>> len(recorded), recorded.lengths[0]
+    (1, (3, 3))
+    >>> recorded[0]["attention"].shape
+    (2, 3, 3)
     """
 
     def __init__(
@@ -73,6 +87,11 @@ class Recorded(Sequence):
         sentence : int
             Which one of a batch.
 
+        Returns
+        -------
+        Recorded
+            All layers in the arrays.
+
         Raises
         ------
         OwnArraysError
@@ -80,8 +99,13 @@ class Recorded(Sequence):
 
         Examples
         --------
-        >>> logits, cache = model.run_with_cache(prompt)  # doctest: +SKIP
-        >>> print(compare(None, Recorded.of({**cache, **model.state_dict()})[3]))  # doctest: +SKIP
+        >>> import numpy as np
+        >>> from attnviz import Recorded
+        >>> causal = np.tri(3) / [[1], [2], [3]]  # each word looks at itself and earlier ones alike
+        >>> attentions = [np.stack([[causal, np.eye(3)]])] * 2  # of 2 layers: 1 sentence, 2 heads, 3 queries, 3 keys
+        >>> recorded = Recorded.of({"attentions": tuple(attentions)}, tokens=["the", "cat", "sat"])
+        >>> recorded[1]["attentions"].shape
+        (2, 3, 3)
         """
         paths, layers = _by_layer(arrays, sentence)
         recorded = cls(paths, {}, tokens)
@@ -255,33 +279,45 @@ def record(
     sentence : int
         Which one of a batch is recorded.
     names : mapping of str to str, optional
-        The stages of parameters with unknown names: {"proj_a.weight": "w_q"}.
+        The stages of parameters with unknown names: `{"proj_a.weight": "w_q"}`.
 
     Yields
     ------
     Recorded
         Filled when the model is called: x, q, k, v, concat, output and masks; q_rotated and k_rotated as they enter the
         dot products, if they differ; past_key and past_value of a cache; masked (what enters the softmax) and
-        attention, also if the module doesn't return it; and the module's parameters under their own names. What T5 and
-        BLOOM add to scores by position is among the masks, and `scale` is what a model of Hugging Face's declares that
-        it multiplies scores by. Of a module that norms all heads of its queries at once (OLMo 2), or makes keys and
-        values of a latent (DeepSeek), queries, keys and values are recorded in the place of what makes them, and
-        `notes` says so. Attention weights that one kernel computes (`scaled_dot_product_attention`, PyTorch's fast path
-        of `nn.MultiheadAttention`, flex and flash attention, `torch.compile`) are not heard, and `notes` says that,
-        too: with `attn_implementation="eager"`, models of Hugging Face compute them in the open. `print` says which
-        modules were found, which not and why; if a call can't be read, the model runs on, and a warning follows after
-        the block.
+        attention, also if the module doesn't return it; and the module's parameters under their own names. `print`
+        says which modules were found, which not and why. If a call can't be read, the model runs on, and a warning
+        follows after the block.
 
     Raises
     ------
     OwnArraysError
         If the model has no module of attention that can be read; after the block, if no call had such a sentence.
 
+    Notes
+    -----
+    What T5 and BLOOM add to scores by position is among the masks. `scale` is what a model of Hugging Face's declares
+    that it multiplies scores by. Of a module that norms all heads of its queries at once (OLMo 2), or makes keys and
+    values from a latent (DeepSeek), queries, keys and values are recorded in place of what makes them.
+
+    Attention weights can't be recorded if one kernel computes them (`scaled_dot_product_attention`, the fast path of
+    `nn.MultiheadAttention`, flex and flash attention, `torch.compile`). Load a model of Hugging Face's with
+    `attn_implementation="eager"` to have them. The `notes` of the recording mention both cases.
+
     Examples
     --------
-    >>> with record(model) as recorded:  # doctest: +SKIP
-    ...     model(x)
-    >>> print(compare(None, recorded[3]))  # doctest: +SKIP
+    >>> import torch
+    >>> from attnviz import compare, record
+    >>> layers = [torch.nn.TransformerEncoderLayer(8, 2, dropout=0.0, batch_first=True) for _ in range(3)]
+    >>> model = torch.nn.Sequential(*layers)
+    >>> with record(model, tokens=["the", "cat", "sat"]) as recorded:
+    ...     output = model(torch.ones(1, 3, 8))
+    >>> recorded.paths
+    ('0.self_attn', '1.self_attn', '2.self_attn')
+    >>> print(compare(None, recorded[2]))
+    Q, K, V and output agree to float32 rounding.
+    Your W_Q, W_K, W_V and W_O are (out, in): read transposed.
     """
     if not hasattr(model, "named_modules"):
         raise OwnArraysError(f"record takes a PyTorch module; got {type(model).__name__}.")

@@ -63,44 +63,45 @@ def compare(
         The pass to compare with; None for attnviz's pass from the inputs and parameters in `arrays`,
         beginning at the earliest stages that there are.
     arrays : mapping of names to ndarray
-        Any stages of one layer and one sentence, such as {"x": (tokens, d_model), "in_proj_weight": (3 d_model,
-        d_model), "attention": (heads, tokens, tokens)}, by attnviz's names or those of PyTorch, Hugging Face,
+        Any stages of one layer and one sentence, such as x (tokens, d_model), in_proj_weight (3 d_model,
+        d_model) and attention (heads, tokens, tokens), by attnviz's names or those of PyTorch, Hugging Face,
         TransformerLens, Keras or Flax, in their layouts; or of a batch, with an axis of sentences. A single array of
         another name is taken for the stage of `trace` that it is nearest to. A number `scale` says by what scores are
         multiplied, and words called `tokens` (and `context_tokens`) name the rows and columns.
     layer : int, optional
-        Which layer of `trace` the arrays are of, from 1 on; the first by default. Of arrays of several layers, whose
-        names have numbers, those of this layer are compared, too.
+        The layer of `trace` that the arrays belong to, counted from 1; the first by default. Of arrays whose names are
+        numbered by layer, only those of this layer are compared.
     n_heads : int, optional
         How many heads there are; by default as many as fit the arrays, and the trace.
     orientation : {"(in, out)", "(out, in)"}, optional
-        How all matrices are laid out; by default what fits.
+        The layout of all matrices; by default whichever fits.
     true_is : {"visible", "hidden"}, optional
-        What True means in a mask; by default what fits.
+        What True means in a mask; by default whichever fits.
     names : mapping of str to str, optional
-        What arrays are whose names don't say it, by names that do: {"proj_a.weight": "w_q", "sees": "mask"}.
+        The stages of arrays with unknown names, or names that are known: `{"proj_a.weight": "w_q", "sees": "mask"}`.
     query : slice, optional
-        Compare these queries alone, such as `slice(0, 128)`, where there are too many scores for your memory. Give all
-        arrays whole; only without a trace.
+        Compare only these queries, such as `slice(0, 128)`, if all scores don't fit into memory. Give the arrays whole;
+        not together with a trace.
     rtol, atol : float, optional
-        How far your numbers may differ, as in `numpy.allclose`, whose value the other one has if you give one. By
-        default only by the rounding of the type that your arrays are stored in.
+        The tolerance, as in `numpy.allclose`; if you give one, the other has NumPy's default. Without either, numbers
+        may differ only by the rounding of the type that your arrays are stored in.
 
     Returns
     -------
     Comparison
-        `print` it, or have a notebook show it.
+        `print` it to read the verdict, or let a notebook show it.
 
     Raises
     ------
     OwnArraysError
-        If an array holds no real numbers, or they do not fit each other; or if a tolerance is no number from 0 on.
+        If an array holds no real numbers, or they don't fit each other; or if a tolerance isn't a number from 0 on.
     UnexpectedError
-        At a bug in attnviz; it says what to send us.
+        If attnviz has a bug; the message says what to send us.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from attnviz import compare
     >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
     >>> unscaled = np.exp(x @ x.T) / np.exp(x @ x.T).sum(axis=-1, keepdims=True)
     >>> print(compare(None, {"x": x, "attention": unscaled}))

@@ -25,27 +25,29 @@ AS_COMPUTED = "as your code computed it"  # the source of a mistaken stage's num
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Your arrays compared with attnviz's pass; `str` gives the verdict.
+    """The result of `compare`: your arrays against attnviz's pass. `print` it to read the verdict.
 
     Attributes
     ----------
     stages : tuple of Agreement
-        One for each compared stage, in the order of the pass.
+        One for each compared stage, in the order of the pass: its `stage`, whether it `agrees`, and `off`, the largest
+        difference.
     first : Agreement or None
         The first that differs by more than rounding.
     causes : tuple of Mistake
-        Cumulative mistakes, each of which makes more of the arrays agree.
+        Cumulative mistakes, each of which makes more of the arrays agree. Each has an `id`, such as "unscaled", and the
+        first `stage` that it changes.
     alternatives : tuple of tuple of Mistake
-        Other mistakes, or pairs, that these arrays don't tell from the first cause, the likeliest first. The verdict
-        says four of them.
+        Other mistakes, or pairs, that these arrays don't distinguish from the first cause, the likeliest first. The
+        verdict names four of them.
     explained : bool
-        Whether all arrays agree, with the causes if there are any.
+        Whether all arrays agree once the causes, if any, are applied.
     read : tuple of str
         A sentence on each array that was read in another way than attnviz lays it out.
     not_recomputed : tuple of str
         The stages compared with nothing, as no earlier array was given to recompute them from.
     unused : tuple of str
-        The inputs and parameters that no compared stage is made of, such as W_V where attention is compared alone.
+        The inputs and parameters that no compared stage depends on, such as W_V if only attention is compared.
     unread : tuple of str
         The names of the arrays that match no stage.
     questions : tuple of str
@@ -58,9 +60,9 @@ class Comparison:
         The finest precision in which all agree, or else the stored one: bfloat16, float16, TF32, float32 or float64, "4
         decimals", "5 significant digits" or your tolerance, such as "rtol 0.001".
     rows : tuple of Row
-        A table of the arrays, the compared ones first.
+        A table of the arrays, the compared ones first: `name`, `stage`, `layout`, `verdict` and `agrees` of each.
     trace : Trace or None
-        Attnviz's pass: the given one, or that of your inputs and parameters. None if that doesn't reach from queries,
+        attnviz's pass: the given one, or that of your inputs and parameters. None if that doesn't reach from queries,
         keys and values to head outputs, or needs a rotation that attnviz has no operation for.
     block : LayerConfig or None
         The layer settings of a pass from your inputs and parameters; None if the pass was given.
@@ -75,14 +77,28 @@ class Comparison:
     not_finite : tuple of str
         A clause on each array with NaN or ∞, except −∞ in scores and masks: "output has NaN in 3 of 8 places".
     sentence : int or None
-        Which one of a batch, from 0 on, all of this is of: the first that differs, or one that agrees. None without a
-        batch.
+        The sentence of a batch that all of this is about, counted from 0: the first that differs, or one that agrees.
+        None without a batch.
     n_sentences : int
         How many sentences the batch has.
     differing : tuple of int
-        Those that differ.
+        The sentences that differ.
     alike : tuple of int
-        Those of them, after the first, that the causes explain too.
+        Those after the first that the causes explain too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import compare
+    >>> x = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> powers = np.exp(x @ x.T)  # not scaled
+    >>> result = compare(None, {"x": x, "scores": x @ x.T, "attention": powers / powers.sum(axis=-1, keepdims=True)})
+    >>> result.first.stage, result.explained
+    ('attention', True)
+    >>> result.headline
+    'The first stage that differs: attention. The scores were not divided by √d_k.'
+    >>> [(each.name, each.agrees) for each in result.rows]
+    [('scores', True), ('attention', False), ('x', None)]
     """
 
     stages: tuple[Agreement, ...]
@@ -128,11 +144,11 @@ class Comparison:
 
     @cached_property
     def theirs(self) -> Trace | None:
-        """The pass as the user's code computes it: `trace` with the causes; None without causes or trace."""
+        """The pass as your code computes it: `trace` with the causes; None without causes or trace."""
         return self.trace.with_stages(self.mistaken, AS_COMPUTED) if self.trace and self.mistaken else None
 
     def raise_for_difference(self) -> None:
-        """Return None if all numbers that were compared agree; else raise, for a test of yours.
+        """Do nothing if all numbers that were compared agree; else raise. For your tests.
 
         Arrays that were not read and open questions raise nothing; `attnviz.testing.assert_attention` is strict about
         them, too.
@@ -145,10 +161,11 @@ class Comparison:
 
         Examples
         --------
-        >>> x = np.array([[1.0, 2.0], [3.0, 5.0]])
+        >>> import numpy as np
         >>> from attnviz import compare
+        >>> x = np.array([[1.0, 2.0], [3.0, 5.0]])
         >>> compare(None, {"x": x, "scores": x @ x.T}).raise_for_difference()
-        >>> compare(None, {"x": x, "scores": x @ x.T - 1}).raise_for_difference()  # doctest: +ELLIPSIS
+        >>> compare(None, {"x": x, "scores": x @ x.T - 1}).raise_for_difference()
         Traceback (most recent call last):
         AssertionError: The first stage that differs: scores.
         Scores differ by up to 1; ...

@@ -12,7 +12,26 @@ from attnviz.core.terms import rounding_of
 
 @dataclass(frozen=True)
 class ReLU(Operation):
-    """max(0, x), or with `squared` its square (So et al. 2021, "Primer")."""
+    """max(0, x), the usual function between the two matrices of an MLP.
+
+    Parameters
+    ----------
+    squared : bool
+        Whether the result is squared.
+
+    References
+    ----------
+    Squared: So et al. 2021, "Primer: Searching for Efficient Transformers for Language Modeling".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import ReLU
+    >>> ReLU().compute(np.array([-2.0, 0.5, 3.0]))
+    array([0. , 0.5, 3. ])
+    >>> ReLU(squared=True).compute(np.array([-2.0, 0.5, 3.0]))
+    array([0.  , 0.25, 9.  ])
+    """
 
     squared: bool = False
 
@@ -68,9 +87,25 @@ _erf = np.vectorize(math.erf, otypes=[float])  # NumPy has none
 
 @dataclass(frozen=True)
 class GELU(Operation):
-    """x Φ(x), where Φ is the standard normal distribution (Hendrycks and Gimpel 2016).
+    """x Φ(x), where Φ is the distribution function of the standard normal distribution.
 
-    With `tanh` Φ is approximated: 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x³))), as in GPT-2.
+    Parameters
+    ----------
+    tanh : bool
+        Whether Φ is approximated, as in GPT-2: 1/2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x³))).
+
+    References
+    ----------
+    Hendrycks and Gimpel 2016, "Gaussian Error Linear Units (GELUs)".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import GELU
+    >>> GELU().compute(np.array([-2.0, 0.5, 3.0])).round(4)
+    array([-0.0455,  0.3457,  2.996 ])
+    >>> GELU(tanh=True).compute(np.array([-2.0, 0.5, 3.0])).round(4)
+    array([-0.0454,  0.3457,  2.9964])
     """
 
     tanh: bool = False

@@ -20,14 +20,29 @@ def check_epsilon(epsilon: float) -> None:
 
 @dataclass(frozen=True)
 class RMSNorm(Operation):
-    """x (mean(x²) + epsilon)^-½ for each row, times a gain if there is one (Zhang and Sennrich 2019, equation 4).
+    """x (mean(x²) + epsilon)^-½ for each row, times a gain if there is one.
 
-    `epsilon` keeps a row of zeros finite: it stays a row of zeros.
+    Parameters
+    ----------
+    epsilon : float
+        It keeps a row of zeros finite: it stays a row of zeros.
 
     Raises
     ------
     ArrayError
         If `epsilon` is not above 0 and finite.
+
+    References
+    ----------
+    Zhang and Sennrich 2019, "Root Mean Square Layer Normalization", equation 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import RMSNorm
+    >>> RMSNorm().compute(np.array([[3.0, 4.0], [0.0, 0.0]])).round(2)
+    array([[0.85, 1.13],
+           [0.  , 0.  ]])
     """
 
     epsilon: float = 1e-5
@@ -110,9 +125,31 @@ class RMSNorm(Operation):
 
 @dataclass(frozen=True)
 class LayerNorm(Operation):
-    """(x - mean(x)) (var(x) + epsilon)^-½ for each row, times a gain, plus a bias (Ba, Kiros and Hinton 2016).
+    """(x - mean(x)) (var(x) + epsilon)^-½ for each row, times a gain, plus a bias.
 
     It is the RMSNorm of the centred row. The gain and the bias are optional; a bias needs a gain.
+
+    Parameters
+    ----------
+    epsilon : float
+        It keeps a row of equal numbers finite: it becomes a row of zeros.
+
+    Raises
+    ------
+    ArrayError
+        If `epsilon` is not above 0 and finite.
+
+    References
+    ----------
+    Ba, Kiros and Hinton 2016, "Layer Normalization".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import LayerNorm
+    >>> LayerNorm().compute(np.array([[3.0, 4.0, 8.0], [5.0, 5.0, 5.0]])).round(2)
+    array([[-0.93, -0.46,  1.39],
+           [ 0.  ,  0.  ,  0.  ]])
     """
 
     epsilon: float = 1e-5

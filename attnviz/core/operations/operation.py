@@ -65,7 +65,7 @@ class Operation(Protocol):
         """Which part of each input a cell of the result comes from, for the picture."""
 
     def compute(self, *inputs: Any, **_: Any) -> np.ndarray:
-        """The whole array; may return an input itself if the numbers are unchanged."""
+        """The result for whole arrays, with rows along the last axis; may be an input itself if no number changes."""
 
     def cut(self, places: Mapping[str, int]) -> Self:
         """The operation for inputs cut to a single place along some axes; only its `compute` is called."""

@@ -27,7 +27,40 @@ BASES = (10_000.0, 500_000.0, 1_000_000.0)
 
 @dataclass(frozen=True)
 class Rotation(Operation):
-    """(a, b) becomes (a cos pθ - b sin pθ, a sin pθ + b cos pθ) at position p (Su et al. 2021, "RoFormer", eq. 15)."""
+    """RoPE: (a, b) becomes (a cos pθ - b sin pθ, a sin pθ + b cos pθ) at position p, for each pair of a query or key.
+
+    Parameters
+    ----------
+    base : float
+        From 1 on. Pair i of d rotated numbers turns by θ = base^(-2i / d) radians for each position.
+    pairs : {"neighbours", "halves"}
+        Numbers 2i and 2i + 1 are a pair, as in the paper and in Llama's own code; or i and i + d/2, as in Hugging
+        Face's. The two differ by a permutation of the dimensions.
+    dims : int, optional
+        How many numbers of each row, from the first on, are rotated: an even number; by default as many as possible.
+    first : int
+        The position of the first row.
+
+    Raises
+    ------
+    ArrayError
+        If the base or the pairs have an invalid value.
+
+    References
+    ----------
+    Su et al. 2021, "RoFormer: Enhanced Transformer with Rotary Position Embedding", equation 15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import Parameters, attend
+    >>> from attnviz.core.operations.rotation import Rotation
+    >>> x = np.array([[1.0, 0.0]] * 3)  # the same word at the positions 0, 1 and 2
+    >>> attend(x, parameters=Parameters(), rotation=Rotation())["q_rotated"][0].round(2)
+    array([[ 1.  ,  0.  ],
+           [ 0.54,  0.84],
+           [-0.42,  0.91]])
+    """
 
     base: float = 10_000.0  # pair i of d numbers turns by θ = base^(-2i / d) for each position
     # the pairs: numbers 2i and 2i + 1, as in the paper and in Llama's own code, or i and i + d/2, as in Hugging Face.

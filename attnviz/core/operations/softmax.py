@@ -17,12 +17,22 @@ from attnviz.core.terms import exact_sum, rounding_of
 class Softmax(Operation):
     """exp(score - max) / sum along the keys (or answers); a query that sees no key gets a row of zeros.
 
-    Without the shift by the row's maximum exp overflows from 710 on. `initial` keeps the maximum of a row of -inf
-    finite, as -inf - -inf would be NaN; and as the largest exponential of any other row is exp(0) = 1, its sum is at
-    least 1, so that `np.maximum` only ever touches a row of zeros.
+    Without the shift by the row's maximum exp overflows from 710 on. A second input is the sink of each head: a score
+    of no key, whose weight is dropped, so that a row sums to less than 1. A sink of 0 is "softmax plus one".
 
-    A second input is the sink of each head: a score of no key, whose weight is dropped, so that a row sums to less than
-    1 (gpt-oss, OpenAI 2025). A sink of 0 is "softmax plus one" (Miller 2023, "Attention Is Off By One").
+    References
+    ----------
+    Sinks: OpenAI 2025, "gpt-oss-120b & gpt-oss-20b Model Card". A sink of 0: Miller 2023, "Attention Is Off By One".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import Softmax
+    >>> rows = np.log([[[1.0, 3.0, 4.0]]]) + [0.0, 0.0, -np.inf]  # the third key is hidden
+    >>> Softmax().compute(rows).round(2)
+    array([[[0.25, 0.75, 0.  ]]])
+    >>> Softmax().compute(rows, np.array([0.0])).round(2)  # with a sink of 0
+    array([[[0.2, 0.6, 0. ]]])
     """
 
     operands = (Operand("row", "softmax"), Operand("cell", "sink"))
@@ -202,6 +212,16 @@ class SumNormalise(Operation):
 
     The rows sum to 1, but a negative score gets a negative weight, adding a constant to all scores changes the weights,
     and a row that sums to 0 has none. A hidden key counts 0; a query that sees no key gets a row of zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attnviz import Softmax, SumNormalise
+    >>> row = np.array([[[1.0, 4.0, -1.0]]])
+    >>> SumNormalise().compute(row)
+    array([[[ 0.25,  1.  , -0.25]]])
+    >>> Softmax().compute(row).round(2)
+    array([[[0.05, 0.95, 0.01]]])
     """
 
     operands = (Operand("row", "÷ row sum"),)
