@@ -13,6 +13,8 @@ with page_frame.article(shown, "Worked examples"):
         f"wrong. They print {agreement.n_numbers:,} numbers. **{agreement.n_to_the_digit:,} agree to the last digit**: "
         f"{agreement.n_inputs} of these are inputs themselves, {agreement.n_labels} are labels, and the others were "
         f"computed again. {agreement.n_within_slack} agree within rounding; {agreement.n_apart} cannot come from the "
-        "code shown."
+        "code shown.\n\n"
+        "The notebooks are public. Four of them name no author, and one is licensed under the GPL. Only their numbers "
+        "are theirs here: the code that computes them again and the sentences about them are ours."
     )
     sections.draw_notebook(shown)

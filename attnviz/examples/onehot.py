@@ -142,7 +142,7 @@ EXAMPLE = Example(
         ),
         Mistake(
             "K and V share their source, not their numbers",
-            "The notebook says that K and V are usually the same. They come from the same words, but through different "
+            "The notebook takes K and V for one thing, as a rule. They come from the same words, but through different "
             "matrices, in this notebook too: K in place of V gives another output of the first query.",
             SENTENCE,
             "v",

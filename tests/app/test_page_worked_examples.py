@@ -102,6 +102,10 @@ def test_the_page_says_how_many_agree_and_how_closely():
     assert f"They print {len(marks):,} numbers. **{marks.count('✓'):,} agree to the last digit**" in claim
     assert f"{kinds.count('input')} of these are inputs themselves, {kinds.count('label')} are labels" in claim
     assert f"{marks.count('≈')} agree within rounding; {marks.count('✗')} cannot come from the code shown." in claim
+    sources = [example.source for example in EXAMPLES.values()]
+    assert sum("author not named" in each for each in sources) == 4
+    assert sum("GPL" in each for each in sources) == 1
+    assert "Four of them name no author, and one is licensed under the GPL" in claim
 
 
 def in_words(pieces):
