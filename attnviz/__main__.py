@@ -18,7 +18,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     missing = [name for name in APP if find_spec(name) is None]
     if missing:
-        sys.exit(f"The app needs {', '.join(missing)}; install it by: pip install 'attnviz[app]'")
+        install = f"The app needs {', '.join(missing)}; install it by: pip install 'attnviz[app]'"
+        if not {"-h", "--help"}.isdisjoint(arguments):
+            without = "Python needs no app: import attnviz; help(attnviz)"
+            sys.stdout.write(f"attnviz opens an app in your browser. {install}\n{without}\n")
+            return
+        sys.exit(install)
     from attnviz.app.command import main as serve
 
     serve(arguments)

@@ -1,10 +1,13 @@
 """The package and its command: what `pip install .` installs starts from any folder, with our settings."""
 
+import email
 import os
+import re
 import socket
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import urllib.request
 import zipfile
 
@@ -19,9 +22,14 @@ from attnviz.app.command import main, settings
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
+    """The wheel, built from the sdist, which so has all that it needs."""
     folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    build = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder), "--target"]
+    subprocess.run([*build, "sdist"], cwd=ROOT, check=True, capture_output=True)
+    with tarfile.open(next(folder.glob("*.tar.gz"))) as sdist:
+        sdist.extractall(folder, filter="data")
+    unpacked = next(path for path in folder.iterdir() if path.is_dir())
+    subprocess.run([*build, "wheel"], cwd=unpacked, check=True, capture_output=True)
     return next(folder.glob("*.whl"))
 
 
@@ -33,7 +41,7 @@ def installed(wheel, tmp_path_factory):
     subprocess.run([*uv, "venv", "--python", sys.executable, folder], check=True)
     subprocess.run([*uv, "pip", "install", "--python", folder, "--no-deps", "--offline", wheel], check=True)
     libraries = sysconfig.get_path("purelib", vars={"base": str(folder)})
-    with open(f"{libraries}/tests.pth", "w") as file:
+    with open(f"{libraries}/tests.pth", "w", encoding="utf-8") as file:
         file.write(sysconfig.get_path("purelib"))
     return folder / "bin" / "attnviz"
 
@@ -42,10 +50,36 @@ def test_wheel_contents(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     package = {path for path in ROOT.glob("attnviz/**/*") if path.is_file() and path.suffix != ".pyc"}
     app = [ROOT / "app.py", ROOT / ".streamlit" / "config.toml", *ROOT.glob("pages/*.py")]
-    expected = {str(path.relative_to(ROOT)) for path in package} | {
-        f"attnviz/streamlit_files/{p.relative_to(ROOT)}" for p in app
+    expected = {path.relative_to(ROOT).as_posix() for path in package} | {
+        f"attnviz/streamlit_files/{path.relative_to(ROOT).as_posix()}" for path in app
     }
     assert {name for name in held if ".dist-info/" not in name} == expected
+    assert {"LICENSE", "NOTICE"} <= {name.partition("/licenses/")[2] for name in held}
+
+
+def test_pypi_readme_leads_to_the_repository(wheel):
+    with zipfile.ZipFile(wheel) as opened:
+        name = next(name for name in opened.namelist() if name.endswith("/METADATA"))
+        metadata = email.message_from_string(opened.read(name).decode())
+    readme, original = metadata.get_payload(), (ROOT / "README.md").read_text("utf-8")
+    fenced = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+    assert fenced.findall(readme) == fenced.findall(original)
+    linking = re.compile(r"""\]\(([^)\s]+)|\b(?:href|src|srcset)="([^"\s]+)""")
+    before, after = ([a or b for a, b in linking.findall(fenced.sub("", text))] for text in (original, readme))
+    address = dict(each.split(", ") for each in metadata.get_all("Project-URL"))["Repository"]
+
+    def target(link):
+        if re.match(r"https://|#", link):
+            return link
+        if link.startswith("../../"):  # of the repository, and no file
+            return f"{address}/{link.removeprefix('../../')}"
+        kind = "raw" if link.endswith((".gif", ".png", ".svg")) else "blob"
+        return f"{address}/{kind}/v{metadata['Version']}/{link}"
+
+    assert after == [target(link) for link in before]
+    assert before != after
+    assert "pip install ." in original
+    assert not re.search(r"pip install '?\.", readme)
 
 
 @pytest.mark.slow
@@ -59,7 +93,7 @@ def test_command_starts_in_an_empty_folder(installed, tmp_path):
 
     nobody = {"cwd": tmp_path, "env": os.environ | {"HOME": str(tmp_path)}, "preexec_fn": allow_few_descriptors}
     with (
-        open(tmp_path / "log", "w") as log,
+        open(tmp_path / "log", "w", encoding="utf-8") as log,
         running([installed, "--port", str(port)], address, "healthz", stdout=log, **nobody) as process,
         urllib.request.urlopen(address) as page,
     ):
@@ -67,7 +101,7 @@ def test_command_starts_in_an_empty_folder(installed, tmp_path):
         if hasattr(resource, "prlimit"):  # Linux
             allowed, most = resource.prlimit(process.pid, resource.RLIMIT_NOFILE)
             assert allowed == min(ENOUGH_FILES, most), "an open tab takes five descriptors"
-    assert address in (tmp_path / "log").read_text()
+    assert address in (tmp_path / "log").read_text("utf-8")
 
 
 @pytest.fixture
