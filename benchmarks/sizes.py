@@ -6,7 +6,6 @@ x, all parameters, q, k, v, attention and output are compared, in float32. Each 
 times plain NumPy attention of that size too: the ratio carries over to another machine. Memory is the process's peak.
 """
 
-import resource
 import subprocess
 import sys
 import time
@@ -65,6 +64,8 @@ def seconds(task: Callable[[], object], times: int = 1) -> float:
 
 def measure(case: str) -> None:
     """Print a case's time, its ratio to plain NumPy in float64, as `compare` computes, and the peak memory."""
+    import resource  # which Windows lacks
+
     arrays, found = layer(case), []
     w = {each: arrays[f"{each}_proj.weight"].T.astype(np.float64) for each in "qkvo"}
     b = {each: arrays[f"{each}_proj.bias"].astype(np.float64) for each in "qkvo"}

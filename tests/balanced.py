@@ -26,8 +26,8 @@ class Balanced:
 
     def answering(self, path, count):
         """The processes that answered at a path, oldest first; nginx logs an answer a moment after it was given."""
-        deadline = time.monotonic() + 120
-        while len(lines := [each for each in self.log.read_text().splitlines() if f" GET {path} " in each]) < count:
+        deadline, asked = time.monotonic() + 120, f" GET {path} "
+        while len(lines := [each for each in self.log.read_text("utf-8").splitlines() if asked in each]) < count:
             assert time.monotonic() < deadline, f"fewer than {count} answers at {path} in the log"
             time.sleep(0.01)
         return [line.split()[-1] for line in lines]
@@ -71,11 +71,11 @@ def configured(folder, public, ports):
     }.items():
         assert ours in text
         text = text.replace(ours, str(tested))
-    (folder / "nginx.conf").write_text(text)
+    (folder / "nginx.conf").write_text(text, "utf-8")
     process = (ROOT / "deploy/nginx/attnviz-processes.conf").read_text("utf-8").splitlines()[1]
     assert "127.0.0.1:8501" in process
     lines = [process.replace("8501", str(port)) for port in ports]
-    (folder / "attnviz-processes.conf").write_text("\n".join(lines))
+    (folder / "attnviz-processes.conf").write_text("\n".join(lines), "utf-8")
     return folder / "nginx.conf"
 
 

@@ -114,8 +114,8 @@ def server(tmp_path_factory, worker_id):
             (users / worker_id).touch()
             if is_first := not file.exists():
                 address, _ = started.enter_context(served())
-                file.write_text(address)
-            address = file.read_text()
+                file.write_text(address, "utf-8")
+            address = file.read_text("utf-8")
         yield address
         (users / worker_id).unlink()
         deadline = time.monotonic() + 20 * PATIENCE_SECONDS  # a worker that has crashed leaves its file
@@ -209,7 +209,7 @@ def node():
 
     def run(*arguments, text="", may_fail=False, **environment):
         done = subprocess.run(
-            ["node", *arguments], input=text, capture_output=True, text=True, env=os.environ | environment
+            ["node", *arguments], input=text, capture_output=True, encoding="utf-8", env=os.environ | environment
         )
         assert may_fail or done.returncode == 0, done.stdout[-6_000:] + done.stderr[-2_000:]
         return done.stdout

@@ -200,7 +200,7 @@ def _display():
     command = ["Xvfb", "-displayfd", str(write), "-screen", "0", "1600x1200x24", "-nolisten", "tcp"]
     server = subprocess.Popen(command, pass_fds=[write], stderr=subprocess.DEVNULL)
     os.close(write)
-    with open(read) as told:
+    with open(read, encoding="utf-8") as told:
         number = told.readline().strip()
     try:
         yield f":{number}"

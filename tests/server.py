@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -14,6 +15,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 600
 """How long a server may take to answer: on a busy machine one that compiles all its libraries first takes minutes."""
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)
+"""The signal that ends a process at once: any does so in Windows."""
 
 
 def free_port() -> int:
@@ -58,13 +61,13 @@ def served(script: str = "app.py", port: int | None = None) -> Iterator[tuple[st
 
 def processor_ms(pid: int) -> float:
     """The processor time that a process has used."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{pid}/stat").read_text("utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) * 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def memory_mb(pid: int) -> float:
     """The memory that a process holds."""
-    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text())[1]) / 1000
+    return int(re.search(r"VmRSS:\s+(\d+)", Path(f"/proc/{pid}/status").read_text("utf-8"))[1]) / 1000
 
 
 def _is_healthy(address: str) -> bool:

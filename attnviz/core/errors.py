@@ -1,5 +1,6 @@
 """Errors. Every message states the rule, what was given, and what to do."""
 
+import os.path
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -119,5 +120,5 @@ def bug_report(doing: str, needed: str, error: BaseException) -> str:
 def error_location(error: BaseException) -> str:
     """The kind and place of an error, innermost first, without its message, which may quote a visitor."""
     frames = traceback.extract_tb(error.__traceback__)[:-8:-1]
-    places = (f"{frame.filename.rpartition('/')[2]}:{frame.lineno}" for frame in frames)
+    places = (f"{os.path.basename(frame.filename)}:{frame.lineno}" for frame in frames)
     return f"{type(error).__name__} at {' < '.join(places)}"

@@ -102,10 +102,8 @@ def test_overflowing_gradients_are_refused():
 
 def test_gradients_equal_torch():
     """See data/README-gradients.md for how they were recorded."""
-    recorded = {
-        name: np.array(numbers)
-        for name, numbers in json.loads((Path(__file__).parents[1] / "data" / "gradients.json").read_text()).items()
-    }
+    text = (Path(__file__).parents[1] / "data" / "gradients.json").read_text("utf-8")
+    recorded = {name: np.array(numbers) for name, numbers in json.loads(text).items()}
 
     def filled(shift, *shape):
         return np.array([math.sin(0.7 * n + shift) for n in range(math.prod(shape))]).reshape(shape)

@@ -1,10 +1,9 @@
 """What is done in a page is answered by the server, whole, in order and without a run, in a real browser."""
 
 import os
-import signal
 
 import pytest
-from server import free_port, served
+from server import KILL, free_port, served
 from tab import (
     IDLE,
     actions_held,
@@ -190,7 +189,7 @@ def test_restarted_server_loses_nothing(browser):
         expect(page.get_by_role("link", name="Your own numbers")).to_be_visible()
         page.goto(f"{address}/walkthrough{at(sentence=WORDS, step='scores', cell='1.3.2.1.1')}")
         expect(heading(page, score())).to_be_visible()
-        os.kill(pid, signal.SIGKILL)
+        os.kill(pid, KILL)
         expect(page.locator(IDLE)).to_have_count(0)
     pick(page, "Mask", "causal")
     sentence(page).press("End")

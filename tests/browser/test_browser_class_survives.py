@@ -4,12 +4,11 @@ import contextlib
 import json
 import os
 import re
-import signal
 import urllib.request
 
 import pytest
 from playwright.sync_api import expect
-from server import free_port, served
+from server import KILL, free_port, served
 from test_browser_class import DEVICES, answers, opens_class
 
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
@@ -28,7 +27,7 @@ def app():
             self.address, self.pid = stack.enter_context(served(port=port))
 
         def kill(self):
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.pid, KILL)
             self.stack.close()
 
         def start(self):

@@ -455,7 +455,7 @@ def test_slides_and_own_questions_are_made_saved_and_given(visit, elsewhere, tmp
     page.keyboard.press("m")
     add_slide(page, "{count.words} <b>ideas</b>")
     drawer(page).get_by_label("List, a line each").fill("one\ntwo")
-    (tmp_path / "lies.png").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    (tmp_path / "lies.png").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>", "utf-8")
     (tmp_path / "large.png").write_bytes(PNG.ljust(300_001, b"\0"))
     choosing = drawer(page).locator(".slide-form input[type=file]")
     for name, refusal in (("lies.png", "“lies.png” is none of them"), ("large.png", "has 301 kB")):

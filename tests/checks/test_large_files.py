@@ -126,7 +126,7 @@ def test_the_process_grows_little():
     pytest.importorskip("resource")  # Windows has none
     paths = f"import sys; sys.path[:0] = {sys.path!r}; from test_large_files import resident"
     code = f"{paths}; sys.stdout.write(str(resident()))"
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
     assert float(ran.stdout) < MAX_MB
 
 

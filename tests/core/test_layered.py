@@ -223,7 +223,7 @@ BY_TORCH = {
 
 
 def test_norms_and_activations_equal_torch():
-    recorded = json.loads(RECORDED.read_text())
+    recorded = json.loads(RECORDED.read_text("utf-8"))
     assert recorded["torch"].startswith("2.13")
     assert recorded["made"].keys() == BY_TORCH.keys()
     for name, (operation, *affine) in BY_TORCH.items():

@@ -28,5 +28,5 @@ if __name__ == "__main__":
         "gelu by tanh": functional.gelu(x, approximate="tanh"),
     }
     found = {name: array.numpy().tolist() for name, array in made.items()}
-    RECORDED.write_text(json.dumps({"torch": torch.__version__, "made": found}, indent=1) + "\n")
+    RECORDED.write_text(json.dumps({"torch": torch.__version__, "made": found}, indent=1) + "\n", "utf-8")
     sys.stdout.write(f"{len(made)} operations by PyTorch {torch.__version__}\n")

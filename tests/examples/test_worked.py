@@ -22,7 +22,7 @@ from attnviz.examples import EXAMPLES, algorithm3, masked, onehot
 from attnviz.examples.printout import Agreement, Number
 
 FIGURES = {
-    example: json.loads((Path(__file__).parents[1] / "data" / f"worked_{example}.json").read_text())
+    example: json.loads((Path(__file__).parents[1] / "data" / f"worked_{example}.json").read_text("utf-8"))
     for example in EXAMPLES
 }
 OUTPUTS = json.loads((Path(__file__).parents[1] / "data" / "worked_outputs.json").read_text("utf-8"))

@@ -56,5 +56,6 @@ if __name__ == "__main__":
 
     found = {name: (trace, torch_script(trace)) for name, trace in passes().items()}
     runs = {name: {"script": script, "printed": run(trace, script)} for name, (trace, script) in found.items()}
-    RECORDED.write_text(json.dumps({"torch": torch.__version__, "runs": runs}, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps({"torch": torch.__version__, "runs": runs}, indent=1, ensure_ascii=False)
+    RECORDED.write_text(text + "\n", "utf-8")
     sys.stdout.write(f"{len(runs)} scripts ran with PyTorch {torch.__version__}\n")

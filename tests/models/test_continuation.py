@@ -102,7 +102,7 @@ def test_link_writes_the_same_name_elsewhere():
     )
     draw = query(place.scene)["draw"]
     assert draw == "1.5,0,0.95,11"
-    ran = subprocess.run([sys.executable, "-c", source, draw], capture_output=True, text=True, check=True)
+    ran = subprocess.run([sys.executable, "-c", source, draw], capture_output=True, encoding="utf-8", check=True)
     assert ran.stdout.strip() == place.scene.sentence
 
 

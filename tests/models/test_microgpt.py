@@ -198,7 +198,7 @@ def model_of(parts):
 
 
 def test_own_microgpt_round_trips(tmp_path):
-    (tmp_path / "microgpt.json").write_text(json.dumps(own()))
+    (tmp_path / "microgpt.json").write_text(json.dumps(own()), "utf-8")
     model = microgpt(tmp_path / "microgpt.json")
     assert (model.d_model, model.n_heads, len(model.layers), model.longest, model.n_neurons) == (12, 3, 2, 9, 48)
     assert state_dict(model.arrays, 2) == own()["state_dict"]
@@ -211,7 +211,10 @@ def ran(trace, folder):
     """What the pass prints in microgpt's own Python: in a process that imports no package."""
     (folder / pass_as_microgpt.NAME).write_bytes(pass_as_microgpt.numbers(trace))
     done = subprocess.run(
-        [sys.executable, "-I", "-c", pass_as_microgpt.script(trace)], cwd=folder, capture_output=True, text=True
+        [sys.executable, "-I", "-X", "utf8", "-c", pass_as_microgpt.script(trace)],
+        cwd=folder,
+        capture_output=True,
+        encoding="utf-8",
     )
     assert not done.stderr
     return done.stdout

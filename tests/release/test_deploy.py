@@ -77,10 +77,10 @@ def asked(address, data=None, **headers):
 def test_systemd_unit_is_hardened(tmp_path):
     unit = (ROOT / "deploy/systemd/attnviz@.service").read_text("utf-8")
     assert "/opt/attnviz/bin/attnviz " in unit
-    (tmp_path / "attnviz@.service").write_text(unit.replace("/opt/attnviz/bin/attnviz", sys.executable))
+    (tmp_path / "attnviz@.service").write_text(unit.replace("/opt/attnviz/bin/attnviz", sys.executable), "utf-8")
     for command in ("verify", "security --offline=yes --threshold=20"):
         done = subprocess.run(
-            ["systemd-analyze", *command.split(), tmp_path / "attnviz@.service"], capture_output=True, text=True
+            ["systemd-analyze", *command.split(), tmp_path / "attnviz@.service"], capture_output=True, encoding="utf-8"
         )
         assert (done.returncode, "attnviz@" in done.stderr) == (0, False), done.stdout + done.stderr
 
@@ -389,6 +389,6 @@ def test_logs_hold_nothing_typed(site):
         process.wait()
     assert asked(f"{site.address}/walkthrough?sentence=secret")[0] == 502
     assert site.answering("/walkthrough", 2)
-    logged = site.log.read_text() + site.log.with_name("error.log").read_text()
+    logged = site.log.read_text("utf-8") + site.log.with_name("error.log").read_text("utf-8")
     assert "secret" not in logged
     assert "Eulen" not in logged

@@ -124,7 +124,7 @@ def _mentions(path: Path, *packages: str) -> bool:
 def test_fresh_process_imports_no_interface():
     shown = "attnviz.show(attnviz.trace_of(attnviz.Settings('the cat')))._repr_html_()"
     code = f"import sys, attnviz; print(*sys.modules); {shown}; print(*sys.modules)"
-    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    result = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     at_first, later = map(str.split, result.stdout.splitlines())
     assert "numpy" in at_first
     assert "msgspec" not in at_first

@@ -26,7 +26,7 @@ def test_missing_tools_skip_locally_and_fail_in_ci(tmp_path, ci):
         cwd=ROOT,
         env={"PATH": "", "CI": ci, "PYTHONPATH": str(tmp_path), "HOME": os.environ.get("HOME", "/")},
         capture_output=True,
-        text=True,
+        encoding="utf-8",
     )
     assert all(what in done.stdout for what in MISSING), done.stdout[-4_000:]
     assert done.returncode == (1 if ci else 0)

@@ -59,7 +59,7 @@ def site(tmp_path_factory):
     folder, file = tmp_path_factory.mktemp("the site"), tmp_path_factory.mktemp("a talk") / "talk.toml"
     file.write_text(write(TALK), "utf-8")
     command = [sys.executable, "-m", "attnviz.viewer.site", str(folder), "--talk", str(file)]
-    said = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(command, check=True, capture_output=True, encoding="utf-8").stdout
     assert str(folder / "index.html") in said
     return folder
 

@@ -176,7 +176,7 @@ def test_viewer_names_no_attention_variant():
     names |= {"rope", "sinks", "sink_share", "latent", "gqa", "mla", "flashattention", "llama", "gemma", "qwen"}
     word = re.compile(rf"\b({'|'.join(sorted(names))})(_\d+)?\b", re.IGNORECASE)
     modules = [*BROWSER.rglob("*.js"), *BROWSER.rglob("*.css")]
-    assert {f"{path.name}: {found[0]}" for path in modules for found in word.finditer(path.read_text())} == set()
+    assert {f"{path.name}: {found[0]}" for path in modules for found in word.finditer(path.read_text("utf-8"))} == set()
     assert len(modules) > 80
 
 
