@@ -143,6 +143,10 @@ class Candidate:
         return self.reading is None or stage not in self.reading.arrays
 
 
+# By the largest number of the format, beyond which one overflows: how many stages agree roughly, and the difference
+Roughly = dict[tuple[Candidate, float], tuple[tuple[int, int], float]]
+
+
 @dataclass(frozen=True, eq=False)
 class Candidates:
     """All passes that a user's arrays may belong to."""
@@ -151,7 +155,8 @@ class Candidates:
     likely: Sequence[Candidate]  # the simplest first
     tolerance: Tolerance | None = None  # the user's own
     is_settled: bool = False  # whether no more masks and rotations than those of the likely are looked for
-    failed_searches: set[Hashable] = field(default_factory=set)  # for mistakes, in any precision
+    failed_searches: set[Hashable] = field(default_factory=set, init=False)  # for mistakes, in any precision
+    roughly: Roughly = field(default_factory=dict, init=False)
 
     @cached_property
     def with_inferred_mask(self) -> list[Candidate]:

@@ -96,10 +96,11 @@ def _first_agreeing(
     comparer: Comparer, candidate: Candidate, rotations: Iterable[Sequence[RopeVariant]]
 ) -> PassComparison | None:
     nodes = comparer.unrotated_nodes(candidate)
-    stages = comparer.rough.compare(candidate, nodes).stages
-    compared = compared_stages(comparer.arrays, candidate, nodes)
-    differing = [name for name, each in zip(compared, stages, strict=True) if not each.agrees]
-    near = Prefilter(comparer, candidate, nodes, (differing or compared)[0])
+    first, *others = compared = compared_stages(comparer.arrays, candidate, nodes)
+    if others:
+        stages = comparer.rough.compare(candidate, nodes).stages
+        first = next((name for name, each in zip(compared, stages, strict=True) if not each.agrees), first)
+    near = Prefilter(comparer, candidate, nodes, first)
     for some in chain.from_iterable(_in_chunks(each, candidate) for each in rotations):
         for rotation in select(some, near.accepts_each(nodes_of_each(some, nodes))):
             rotated = comparer.compare(replace(candidate, rotation=rotation))

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from attnviz.checks.passes.candidates import Candidate, Candidates
+from attnviz.checks.passes.candidates import Candidate, Candidates, Roughly
 from attnviz.checks.passes.comparison import AS_HIDDEN, Comparer, PassComparison, magnitude, rank_of
 from attnviz.checks.passes.fitted_scale import Fit, simple
 from attnviz.checks.passes.nodes import Node, nodes_of
@@ -42,7 +42,7 @@ def compare_candidates(candidates: Candidates, comparer: Comparer) -> Unmodified
     """Compare the candidates, the likeliest first, until one reproduces every array."""
     compared: list[PassComparison] = []
     for group in candidates.groups:
-        for candidate in _likeliest(group, comparer):
+        for candidate in _likeliest(group, comparer, candidates.roughly):
             comparison = comparer.sampled(candidate) if candidate.is_large else comparer.compare(candidate)
             if candidate.is_large and comparison.agrees:
                 comparison = comparer.compare(candidate)
@@ -52,11 +52,15 @@ def compare_candidates(candidates: Candidates, comparer: Comparer) -> Unmodified
     return UnmodifiedPasses(None, compared)
 
 
-def _likeliest(candidates: Sequence[Candidate], comparer: Comparer) -> list[Candidate]:
-    """The passes that roughly explain most, in their original order where they tie."""
+def _likeliest(candidates: Sequence[Candidate], comparer: Comparer, known: Roughly) -> list[Candidate]:
+    """The passes that roughly explain most, in their original order where they tie; `known` serves all precisions."""
     if len(candidates) < 2:
         return [*candidates]
-    ranks, off = zip(*(_roughly(each, comparer) for each in candidates), strict=True)
+    keys = [(each, comparer.precision.format.largest) for each in candidates]
+    for key in keys:
+        if key not in known:
+            known[key] = _roughly(key[0], comparer)
+    ranks, off = zip(*(known[key] for key in keys), strict=True)
     blind = [each.hides_all_keys for each in candidates]
     nearest = sorted(range(len(candidates)), key=lambda i: (-ranks[i][0], -ranks[i][1], blind[i], off[i]))
     first = candidates[nearest[0]]
