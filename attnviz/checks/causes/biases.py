@@ -1,6 +1,6 @@
 """Mistakes with biases of positions that are added to scores, such as ALiBi's, and with the mask beneath them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -13,7 +13,6 @@ from attnviz.core.operations.scores import ALiBi, Hide, slopes
 
 CAUSES = Causes()
 _ADDED = "scores = q @ k.transpose(-2, -1) / d_k ** 0.5 + bias"
-_DISTANCE = "bias = -slopes[:, None, None] * (i - j).abs()"
 _LEAST_WEIGHT = 1e-30
 _ALIKE = 1e-3  # relative difference of numbers that are equal
 
@@ -64,12 +63,13 @@ def _alibi(context: MistakeContext, steepness: Sequence[float], factor: float = 
     return bias
 
 
-def _own_bias(context: MistakeContext, factor: float) -> Bias | None:
+def _multiplied(context: MistakeContext, factor: float) -> Iterator[Change]:
     """The bias of the pass, or ALiBi's if it has none, times a factor."""
     if _has_biases(context):
         mask = context.trace["mask"].value
-        return lambda dtype: np.where(seen_in(mask), factor * mask, 0).astype(dtype)
-    return _alibi(context, slopes(context.sizes["h"]), factor) if _may_be_alibi(context) else None
+        yield _with_bias(context, lambda dtype: np.where(seen_in(mask), factor * mask, 0).astype(dtype))
+    elif _may_be_alibi(context):
+        yield _with_bias(context, _alibi(context, slopes(context.sizes["h"]), factor))
 
 
 # --- ALiBi's slopes
@@ -80,17 +80,16 @@ def _power_below(n: int) -> int:
     return 1 << (n.bit_length() - 1)
 
 
+def _code_of(n: int) -> str:
+    return f"2.0 ** (-8 * torch.arange(1, {n + 1}) / {n})"
+
+
 def _right_slopes(n: int) -> str:
     """The slopes of n heads in code."""
     power = _power_below(n)
     if power == n:
         return "2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)"
-    half, whole = _code_of(power), _code_of(2 * power)
-    return f"torch.cat([{half}, ({whole})[::2][:{n - power}]])"
-
-
-def _code_of(n: int) -> str:
-    return f"2.0 ** (-8 * torch.arange(1, {n + 1}) / {n})"
+    return f"torch.cat([{_code_of(power)}, ({_code_of(2 * power)})[::2][:{n - power}]])"
 
 
 @CAUSES.add("ALiBi's slopes were {which}, where {n} heads are no power of 2", "slopes = {code}", "slopes = {right}")
@@ -158,8 +157,7 @@ def alibi_slopes_of_8_heads(context: MistakeContext) -> Iterator[Change]:
     "scores = scores + bias",
 )
 def bias_with_wrong_sign(context: MistakeContext) -> Iterator[Change]:
-    if bias := _own_bias(context, -1):
-        yield _with_bias(context, bias)
+    return _multiplied(context, -1)
 
 
 @CAUSES.add(
@@ -167,17 +165,15 @@ def bias_with_wrong_sign(context: MistakeContext) -> Iterator[Change]:
     "scores = (q @ k.transpose(-2, -1) + bias) / d_k ** 0.5",
     _ADDED,
 )
-def bias_before_the_scale(context: MistakeContext) -> Iterator[Change]:
+def bias_before_the_scale(context: MistakeContext) -> Iterable[Change]:
     d_k = context.sizes.get("d")
-    if d_k and (bias := _own_bias(context, d_k**-0.5)):
-        yield _with_bias(context, bias)
+    return _multiplied(context, d_k**-0.5) if d_k else ()
 
 
 @CAUSES.add("the bias of positions was multiplied by √d_k", f"{_ADDED} * d_k ** 0.5", _ADDED)
-def bias_multiplied_by_the_root(context: MistakeContext) -> Iterator[Change]:
+def bias_multiplied_by_the_root(context: MistakeContext) -> Iterable[Change]:
     d_k = context.sizes.get("d")
-    if d_k and (bias := _own_bias(context, d_k**0.5)):
-        yield _with_bias(context, bias)
+    return _multiplied(context, d_k**0.5) if d_k else ()
 
 
 @CAUSES.add("the bias of positions was not added", "scores = q @ k.transpose(-2, -1) / d_k ** 0.5", _ADDED)
@@ -212,7 +208,7 @@ def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
             yield _with_bias(context, partial(falling, distance), everywhere=True)
     elif context.has_several_masks or not is_hidden or not _has_biases(context):
         return
-    elif (hidden := _hidden_scores(context, seen)) is not None:
+    elif (hidden := _users_hidden_scores(context, seen)) is not None:
 
         def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
             return masked.made(values, precision).where(seen, Rounded(hidden, precision.unit * abs(hidden)))
@@ -221,7 +217,7 @@ def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
         yield change({"masked": Node(masked.inputs, make)})
 
 
-def _hidden_scores(context: MistakeContext, seen: np.ndarray) -> np.ndarray | None:
+def _users_hidden_scores(context: MistakeContext, seen: np.ndarray) -> np.ndarray | None:
     """The user's scores where a key should be hidden, if the others are ours; of weights, from their logarithms."""
     first, ours = context.first_difference, context.values.get("masked")
     if not first or not first.pair or ours is None or first.value is None or first.value.shape != ours.value.shape:

@@ -124,11 +124,11 @@ Changes = Callable[[MistakeContext], Iterable[Change]]  # those that a cause tri
 class Cause:
     """A kind of mistake. Clause and lines of code have slots, which each change fills."""
 
-    changes: Changes
     clause: str
     wrong: str
     right: str
     on_purpose: str = ""  # who means to do so
+    changes: Changes = lambda context: ()  # none by default, where it is found in another way
 
     def code(self, slots: Slots, true_hides: bool = False, lines: tuple[str, str] | None = None) -> tuple[str, str]:
         """The wrong and the right line, or those of a library, which have the same slots."""
@@ -145,7 +145,7 @@ class Causes(dict[str, Cause]):
 
         def register(changes: Changes) -> Changes:
             id = changes.__name__.replace("_", " ").replace("w o ", "w_o ")
-            self[id] = Cause(changes, clause, wrong, right, on_purpose)
+            self[id] = Cause(clause, wrong, right, on_purpose, changes)
             return changes
 
         return register

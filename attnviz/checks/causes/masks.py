@@ -1,6 +1,6 @@
 """Mistakes with masks."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -77,12 +77,16 @@ def _hiding(context: MistakeContext) -> np.ndarray | None:
     return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool) if n_queries > 1 else None
 
 
-def _masked_by(context: MistakeContext, masked: Callable[[np.ndarray, np.ndarray], np.ndarray], **slots: str) -> Change:
+def _masked_by(context: MistakeContext, scores: Callable[[np.ndarray, np.ndarray], np.ndarray], **slots: str) -> Change:
     """Masked scores by a function of the scaled scores and the mask, which rounds once more."""
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
         scaled, mask = values
-        return Rounded(masked(scaled.value, mask.value), scaled.error + precision.unit * np.abs(scaled.value))
+        masked = scores(scaled.value, mask.value)
+        if precision.is_rough:
+            return Rounded(masked)
+        largest = np.maximum(np.abs(scaled.value), np.where(np.isfinite(masked), np.abs(masked), 0))
+        return Rounded(masked, scaled.error + precision.unit * largest)
 
     return change({"masked": Node(context.nodes["masked"].inputs, make)}, **slots)
 
@@ -98,10 +102,7 @@ def mask_of_another_layer(context: MistakeContext) -> Iterator[Change]:
 
 # found in a batch, by exchanging masks
 CAUSES[MASK_OF_ANOTHER] = Cause(
-    lambda _: (),
-    "{mask} was that of sentence {number}",
-    "scores = scores + mask[{index}]",
-    "scores = scores + mask[sentence]",
+    "{mask} was that of sentence {number}", "scores = scores + mask[{index}]", "scores = scores + mask[sentence]"
 )
 
 
@@ -110,8 +111,16 @@ CAUSES[MASK_OF_ANOTHER] = Cause(
     f"{SOFTMAX} * mask",
     f"{HIDDEN}; {SOFTMAX}",
 )
-def mask_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
-    return _after_the_softmax(context, 0.0)
+def mask_after_the_softmax(
+    context: MistakeContext, hidden: float = 0.0, seen: np.ndarray | None = None, **slots: str
+) -> Iterator[Change]:
+    """The softmax of all scores, whose weights of hidden keys are then set to a number."""
+    visible = _hiding(context) if seen is None else seen
+    if visible is None or context.compared.isdisjoint(stages_after_scores()) or not context.makes("attention"):
+        return
+    unmasked = Node.passing_on(context.nodes["masked"].inputs[:1])
+    changed = context.nodes["attention"].then(lambda each: np.where(visible, each, hidden))
+    yield change({"masked": unmasked, "attention": changed}, **slots)
 
 
 @CAUSES.add(
@@ -134,20 +143,7 @@ def infinity_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
     for number in sorted(numbers):
         short = f"{number:g}".replace("e+0", "e")
         text, code = ("−∞", "-torch.inf") if np.isinf(number) else (short.replace("-", "−"), short)
-        yield from _after_the_softmax(context, number, seen, number=text, code=code)
-
-
-def _after_the_softmax(
-    context: MistakeContext, hidden: float, seen: np.ndarray | None = None, **slots: str
-) -> Iterator[Change]:
-    """The softmax of all scores, whose weights of hidden keys are then set to a number."""
-    visible = _hiding(context) if seen is None else seen
-    if visible is None or context.compared.isdisjoint(stages_after_scores()) or not context.makes("attention"):
-        return
-    attention = context.nodes["attention"]
-    unmasked = Node.passing_on(context.nodes["masked"].inputs[:1])
-    changed = attention.then(lambda each: np.where(visible, each, hidden))
-    yield change({"masked": unmasked, "attention": changed}, **slots)
+        yield from mask_after_the_softmax(context, number, seen, number=text, code=code)
 
 
 @CAUSES.add(
@@ -167,21 +163,19 @@ def softcap_after_the_mask(context: MistakeContext) -> Iterator[Change]:
     if visible is None or masked is None:
         return
     cap, scaled = context.operation("capped"), context.values.get("scaled")
+    capped: dict[float, Node] = {}  # by the limit
     if isinstance(cap, Softcap):
-        yield _capped_after_the_mask(masked, visible, cap.limit)
+        capped[cap.limit] = masked
     elif masked.inputs[0] == "scaled":
         known = scaled and Fit.of(context.first_difference, scaled.map(lambda each: np.where(visible, each, -np.inf)))
         fitted = known.limit(1.0) if known else None
-        for limit in (*LIMITS, *([simple(fitted)[0]] if fitted else ())):
-            yield _capped_after_the_mask(masked.after(Softcap(limit)), visible, limit)
+        capped = {each: masked.after(Softcap(each)) for each in (*LIMITS, *([simple(fitted)[0]] if fitted else ()))}
 
+    def make(limit: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
+        return capped[limit].made(values, precision).where(visible, Rounded(np.array(-limit)))
 
-def _capped_after_the_mask(masked: Node, visible: np.ndarray, limit: float) -> Change:
-    def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-        capped = masked.made(values, precision)
-        return capped.where(visible, Rounded(np.array(-limit)))
-
-    return change({"masked": Node(masked.inputs, make)}, limit=f"{limit:g}")
+    for limit in capped:
+        yield change({"masked": Node(masked.inputs, partial(make, limit))}, limit=f"{limit:g}")
 
 
 @CAUSES.add(
@@ -211,32 +205,31 @@ def mask_hides_the_token_itself(context: MistakeContext) -> Iterator[Change]:
 _WINDOW = "mask = (causal & (i - j < {size}))", "mask = ((i - j).abs() < {size})"
 
 
-def _with_window(context: MistakeContext, changed: Callable[[int], int], both: bool | None = None) -> Iterator[Change]:
-    """A mask that is a sliding window with another size, or to both sides."""
-    if context.seen is not None and (window := window_of(context.seen)):
-        size, is_both = changed(window.size), window.is_both if both is None else both
-        sizes = {"size": str(size), "right_size": str(window.size)}
+def _with_window(context: MistakeContext, step: int | None, both: bool | None = None) -> Iterator[Change]:
+    """A mask that is a sliding window wider by some keys, or as long as the text, or to both sides."""
+    if context.seen is None or not (window := window_of(context.seen)):
+        return
+    size = context.seen.shape[-1] if step is None else window.size + step
+    is_both = window.is_both if both is None else both
+    if size > 0:
         lines = {"wrong": _WINDOW[is_both].format(size=size), "right": _WINDOW[window.is_both].format(size=window.size)}
-        if size > 0:
-            yield from _with_mask(context, band(context.seen.shape, size, is_both) & window.keys, **sizes, **lines)
+        other = band(context.seen.shape, size, is_both) & window.keys
+        yield from _with_mask(context, other, size=str(size), right_size=str(window.size), **lines)
 
 
 @CAUSES.add("the sliding window was one key too narrow: {size}, not {right_size}", "{wrong}", "{right}")
 def window_too_narrow(context: MistakeContext) -> Iterator[Change]:
-    return _with_window(context, lambda size: size - 1)
+    return _with_window(context, -1)
 
 
 @CAUSES.add("the sliding window was one key too wide: {size}, not {right_size}", "{wrong}", "{right}")
 def window_too_wide(context: MistakeContext) -> Iterator[Change]:
-    return _with_window(context, lambda size: size + 1)
+    return _with_window(context, 1)
 
 
 @CAUSES.add("the sliding window was left out: every key up to the query was visible", "mask = causal", "{right}")
-def window_left_out(context: MistakeContext) -> Iterator[Change]:
-    if context.has_several_masks or not context.makes("masked"):
-        return iter(())
-    longest = context.trace["masked"].shape[-1]
-    return _with_window(context, lambda size: longest, both=False)
+def window_left_out(context: MistakeContext) -> Iterable[Change]:
+    return () if context.has_several_masks else _with_window(context, None, both=False)
 
 
 @CAUSES.add(
@@ -261,7 +254,7 @@ def window_beside_the_mask(context: MistakeContext) -> Iterator[Change]:
 
 @CAUSES.add("the sliding window reached to both sides, so that queries saw later keys", "{wrong}", "{right}")
 def window_on_both_sides(context: MistakeContext) -> Iterator[Change]:
-    return _with_window(context, lambda size: size, both=True)
+    return _with_window(context, 0, both=True)
 
 
 @CAUSES.add(
@@ -338,16 +331,11 @@ def _hidden_scores(context: MistakeContext, numbers: Sequence[float], is_added: 
     if visible is None:
         return
 
-    def make(number: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
-        scaled, _ = values
-        if not is_added:
-            return scaled.where(visible, Rounded(np.array(number, scaled.value.dtype)))
-        hidden = scaled.value + number
-        error = None if precision.is_rough else scaled.error + precision.unit * np.abs(hidden)
-        return scaled.where(visible, Rounded(hidden, error))
+    def scores(number: float, scaled: np.ndarray, mask: np.ndarray) -> np.ndarray:
+        return np.where(visible, scaled, scaled.dtype.type(number) + (scaled if is_added else 0))
 
     for number in numbers:
-        yield change({"masked": Node(context.nodes["masked"].inputs, partial(make, number))}, number=f"−{-number:g}")
+        yield _masked_by(context, partial(scores, number), number=f"−{-number:g}")
 
 
 @CAUSES.add(

@@ -222,7 +222,7 @@ _SPLIT = "{letter} = {letter}.view(n, t, n_heads, d_k).transpose(1, 2)"
 
 
 # found by permuting the arrays themselves, in `axis_orders`
-CAUSES[WRONG_AXES] = Cause(lambda _: (), "the axes of {array} are {theirs}; expected ({expected})", "", "")
+CAUSES[WRONG_AXES] = Cause("the axes of {array} are {theirs}; expected ({expected})", "", "")
 
 
 @CAUSES.add(

@@ -236,15 +236,11 @@ def rotation_before_the_heads(context: MistakeContext) -> Iterator[Change]:
     rotations = _rotations(context)
 
     def rotated(stage: str) -> Node:
-        rotation, copies = replace(rotations[stage], dims=None), n_copies(context, stage)
-
-        def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            n_heads = len(values[0].value) // copies
-            whole = values[0].map(lambda array: joined(array[::copies])[None])
-            rotated = applied(rotation.for_length(whole.value.shape[-1]), [whole], precision)
-            return rotated.map(lambda array: np.repeat(split(array[0], n_heads), copies, axis=0))
-
-        return Node(context.nodes[stage].inputs, make)
+        copies, (n, _, d_k) = n_copies(context, stage), context.trace[stage].shape
+        n_heads = n // copies
+        node = Node.of(replace(rotations[stage], dims=None).for_length(n_heads * d_k), context.nodes[stage].inputs[:1])
+        whole = node.with_input(node.inputs[0], lambda array: joined(array[::copies])[None])
+        return whole.then(lambda array: np.repeat(split(array[0], n_heads), copies, axis=0))
 
     if rotations and not _by_tables(context) and context.sizes["h"] > 1:
         yield change({each: rotated(each) for each in rotations})
@@ -280,22 +276,19 @@ def q_and_k_permuted(context: MistakeContext) -> Iterator[Change]:
     "q, k = rotate(q.transpose(1, 2), positions), rotate(k.transpose(1, 2), positions)",
 )
 def rotation_along_the_heads(context: MistakeContext) -> Iterator[Change]:
-    def rotated(stage: str, rotation: Rotation) -> Node:
-        copies = n_copies(context, stage)
-
-        def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            n_heads = values[0].value.shape[-3] // copies
-            along = replace(rotation, until=n_heads) if isinstance(rotation, TableRotation) else rotation
-            heads = values[0].map(lambda array: array[..., ::copies, :, :].swapaxes(-2, -3))
-            again = applied(along, [heads], precision)
-            return again.map(lambda array: np.repeat(array.swapaxes(-2, -3), copies, axis=-3))
-
-        return Node(context.nodes[stage].inputs, make)
-
     rotations = _rotations(context)
+
+    def rotated(stage: str) -> Node:
+        copies, rotation = n_copies(context, stage), rotations[stage]
+        if isinstance(rotation, TableRotation):
+            rotation = replace(rotation, until=len(context.trace[stage].value) // copies)
+        node = Node.of(rotation, context.nodes[stage].inputs)
+        along = node.with_input(node.inputs[0], lambda array: array[::copies].swapaxes(0, 1))
+        return along.then(lambda array: np.repeat(array.swapaxes(0, 1), copies, axis=0))
+
     has_kept = any(len(context.nodes[each].inputs) > 1 for each in rotations)
     if rotations and context.sizes["h"] > 1 and not has_kept:
-        yield change({stage: rotated(stage, each) for stage, each in rotations.items()})
+        yield change({each: rotated(each) for each in rotations})
 
 
 @CAUSES.add(

@@ -53,9 +53,7 @@ _BATCH_AXIS = "attention ran along the batch axis (in nn.MultiheadAttention: a w
 _BATCH_LINES = "nn.MultiheadAttention(d_model, n_heads)", "nn.MultiheadAttention(d_model, n_heads, batch_first=True)"
 
 # found in a batch, by splitting it along the other axis
-CAUSES[ALONG_THE_BATCH] = Cause(
-    lambda _: (), f"{_BATCH_AXIS} tokens of different sentences attended to each other", *_BATCH_LINES
-)
+CAUSES[ALONG_THE_BATCH] = Cause(f"{_BATCH_AXIS} tokens of different sentences attended to each other", *_BATCH_LINES)
 
 
 @CAUSES.add(f"{_BATCH_AXIS} each token attended only to itself", *_BATCH_LINES)

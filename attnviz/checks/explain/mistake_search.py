@@ -26,9 +26,7 @@ def may_pair(first: Agreement, precision: Precision) -> bool:
     return precision.is_fine and first.stage in first_to_show
 
 
-def likeliest_diagnosis(
-    comparer: Comparer, passes: Iterable[PassComparison], failed: set, in_pairs: bool = False
-) -> Diagnosis:
+def likeliest_diagnosis(comparer: Comparer, passes: Iterable[PassComparison], failed: set, in_pairs: bool) -> Diagnosis:
     """The first pass that explains everything, perhaps with mistakes; else the best."""
     diagnoses = []
     for each in passes:

@@ -147,7 +147,7 @@ def _agreement(
     ours: Mapping[str, Rounded],
     candidate: Candidate,
     precision: Precision,
-    rows: Rows | None = None,
+    rows: Rows | None,
 ) -> Agreement:
     """An array compared with a stage, of which `ours` has these rows alone, if any are given."""
     ways = []

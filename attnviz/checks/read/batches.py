@@ -49,7 +49,7 @@ class _Way:
     unlikely: AbstractSet[str] = frozenset()  # the masks whose first axis counts what is less likely
 
 
-def batches_of(given: Mapping[str, Any], n_words: int = 0, n_heads: int = 0) -> list[Batch]:
+def batches_of(given: Mapping[str, Any], n_words: int, n_heads: int) -> list[Batch]:
     """The ways to split arrays into sentences, the likeliest first; none if they are of one sentence.
 
     `n_words` is how many words the tokens are, if any are given, and `n_heads` how many heads there are, if stated.

@@ -241,7 +241,7 @@ def is_of_keras(scores: str, names: Iterable[str]) -> bool:
     return re.split(r"[./]", scores)[-1].lower() == "attention_scores" and any(map(_KERNEL.fullmatch, names))
 
 
-def names_by_stage(names: Iterable[str], weights: str = "") -> dict[str, tuple[str, ...]]:
+def names_by_stage(names: Iterable[str], weights: str) -> dict[str, tuple[str, ...]]:
     """The names of the arrays for each stage; only a mask may have several. OwnArraysError for other duplicates.
 
     `weights` is the name of attention weights that are called scores.

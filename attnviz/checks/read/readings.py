@@ -87,7 +87,7 @@ class Reading:
 
 
 def readings(
-    arrays: UserArrays, n_heads: int | None, numbers: Mapping[str, float], tables: UserTables | None = None
+    arrays: UserArrays, n_heads: int | None, numbers: Mapping[str, float], tables: UserTables
 ) -> list[Reading]:
     """All readings in which the arrays fit each other, the simplest first; `numbers` are a scale and a softcap.
 
@@ -147,9 +147,7 @@ def readings(
                 f"{largest_stage(ranked[0][3], ('hto',)):,}. Leave {arrays['contributions'].name[:60]!r} out."
             )
     read = [
-        each
-        for *_, sizes, layouts in small[:_MAX_READINGS]
-        for each in _read(arrays, sizes, layouts, numbers, tables or UserTables())
+        each for *_, sizes, layouts in small[:_MAX_READINGS] for each in _read(arrays, sizes, layouts, numbers, tables)
     ]
     return sorted(read, key=lambda each: each.mask.unlikelihood if each.mask else 0)
 
