@@ -42,17 +42,23 @@ class BatchExplanation:
 @np.errstate(all="ignore")
 def explain_batch(ways: Sequence[Batch], layer: int | None, stated: Conventions) -> BatchExplanation:
     """Compare the sentences of a batch, split in the first of several ways that explains them."""
-    results: list[BatchExplanation] = []
-    for each in ways:
+    splits = [_Sentences(each, layer, stated) for each in ways]
+    for sentences in splits:  # before the others' mistakes are searched for, which takes seconds
         with suppress(OwnArraysError):
-            sentences = _Sentences(each, layer, stated)
+            if found := sentences.agreement:
+                if sentences.batch.axis and sentences.batch.contradicted_by:
+                    break
+                return found
+    results: list[BatchExplanation] = []
+    for sentences in splits:
+        with suppress(OwnArraysError):
             if results and not sentences.may_agree:
                 continue
             results.append(sentences.explanation)
             if not results[-1].differing:
                 break
     if not results:
-        return _Sentences(ways[0], layer, stated).explanation  # raises what is wrong with it
+        return splits[0].explanation  # raises what is wrong with it
     first, last = results[0], results[-1]
     if last.differing or not last.batch.axis:
         return first if last.differing else last
@@ -99,9 +105,20 @@ class _Sentences:
         return self._agreeing(0) is not None
 
     @cached_property
+    def _usual(self) -> Explanation | None:
+        return next(filter(None, map(self._agreeing, range(min(self.batch.n, _MOST_TRIED)))), None)
+
+    @property
+    def agreement(self) -> BatchExplanation | None:
+        """The batch as the first sentence that agrees is read, if all do."""
+        usual = self._usual
+        if usual is None or not all(self._agrees(at, usual) for at in range(self.batch.n)):
+            return None
+        return BatchExplanation(self.batch, self.batch.n, usual, 0)
+
+    @cached_property
     def explanation(self) -> BatchExplanation:
-        n = self.batch.n
-        usual = next(filter(None, map(self._agreeing, range(min(n, _MOST_TRIED)))), None)
+        n, usual = self.batch.n, self._usual
         if usual is None:
             shown = explain(None, self.batch.of_each[0], self.layer, self.stated)
             if shown.diagnosis.first_difference is None:  # in a precision that only the whole search tries
