@@ -49,12 +49,14 @@ def called(stage, axes):
     return f"({', '.join(names[each] for each in axes)})"
 
 
-@pytest.mark.parametrize("stage", AXES)
+@pytest.mark.parametrize(("nth", "stage"), [*enumerate(AXES)])
 @pytest.mark.parametrize("sizes", SIZES)
-def test_every_order_of_axes_is_named(sizes, stage):
+def test_every_order_of_axes_is_named(sizes, nth, stage):
+    """Of both kinds of lengths a stage has some of its orders; all have each."""
     own = an_implementation(sizes)
     arrays = own.written("attnviz", *{"attention", "output", stage} - {"x"})
-    for order in orders(stage):
+    some = orders(stage)[(nth + (sizes == "all alike")) % 3 :: 3]
+    for order in some or orders(stage):
         array = in_order(np.asarray(arrays[stage]), AXES[stage], order)
         found = compare(None, arrays | {stage: array})
         if order in ORDERS_OF_LIBRARIES.get(stage, ()):
@@ -130,12 +132,18 @@ def test_the_zero_key_of_torch_is_read_as_a_sink(wrong):
 
 
 @pytest.mark.parametrize(
-    ("sizes", "stage"), [*((each, "attention") for each in SIZES), ("all alike", "scores"), ("all different", "masked")]
+    ("sizes", "stage", "start"),
+    [
+        ("all different", "attention", 0),
+        ("all different", "masked", 1),
+        ("all alike", "attention", 2),
+        ("all alike", "scores", 0),
+    ],
 )
-def test_the_order_is_named_without_a_mask(sizes, stage):
+def test_the_order_is_named_without_a_mask(sizes, stage, start):
     own = Implementation(np.random.default_rng(4), np.float32, **SIZES[sizes])
     arrays = own.written("attnviz", stage)
-    for order in orders(stage):
+    for order in orders(stage)[start::3]:
         found = compare(None, arrays | {stage: in_order(arrays[stage], AXES[stage], order)})
         named = f"are {called(stage, order)}; expected (head, query, key)" in str(found)
         assert named or found.causes[0].id in ("q and k swapped", "matrices swapped"), (order, str(found))

@@ -65,7 +65,10 @@ def test_only_these_rows_are_compared(stage, row):
         assert found.first is None or found.first.stage == stage
 
 
-@pytest.mark.parametrize(("seen", "query"), [*((CAUSAL, each) for each in SLICES), (np.ones((T, T), bool), SLICES[1])])
+@pytest.mark.parametrize(
+    ("seen", "query"),
+    [*((CAUSAL, each) for each in SLICES), pytest.param(np.ones((T, T), bool), SLICES[1], marks=pytest.mark.slow)],
+)
 def test_a_mistake_in_these_rows_is_named(seen, query):
     given = layer(seen, scale=1.0) | {"mask": seen}
     assert [each.id for each in compare(None, given, query=query).causes] == ["unscaled"]

@@ -22,7 +22,7 @@ WRONG = kinds.mistaken("divided by √d_model", "llama", "attention, output")
 def test_the_first_line_is_the_headline(changed):
     arrays = WRONG | changed
     found = compare(None, arrays)
-    for raises in (found.raise_for_difference, lambda: assert_attention(arrays)):
+    for raises in (found.raise_for_difference, *[lambda: assert_attention(arrays)] * (not changed)):
         with pytest.raises(AssertionError) as raised:
             raises()
         first, *rest = str(raised.value).split("\n")

@@ -4,6 +4,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from cases import covering
 from rotatedpasses import SHAPES, STEPS, RotatedPass
 
 from attnviz import OwnArraysError, compare
@@ -37,19 +38,22 @@ def test_a_correct_pass_agrees_and_its_tables_are_read(seed):
         assert np.allclose(found.trace["output"].value, arrays["output"], atol=1e-4)
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_a_rotation_otherwise_is_named(mistake, shape):
+@pytest.mark.parametrize(("nth", "mistake"), [*enumerate(MISTAKES)])
+@pytest.mark.parametrize(("at", "shape"), [*enumerate(SHAPES)])
+def test_a_rotation_otherwise_is_named(nth, mistake, at, shape):
     options = {"shape": shape, "mistake": mistake, "scaling": "uneven" if shape != "speeds" else "llama3"}
-    for kept in (("attention",), ("q", "q_rotated", "attention")):
-        found = compare(None, drawn(3, kept=kept, **options).arrays())
-        named = {each.id for each in found.causes[:1]} | {each.id for some in found.alternatives for each in some}
-        if shape == "speeds" and mistake == "not rotated" and kept == ("attention",):  # some models scale on the way
-            assert "by your inv_freq?" in str(found)
-            continue
-        assert found.causes, str(found)
-        assert named <= MISTAKES[mistake], str(found)
-        assert found.explained
+    is_rotated_given = (nth + at) % 2 or (shape, mistake) == ("speeds", "not rotated")  # some models scale on the way
+    kept = ("q", "q_rotated", "attention") if is_rotated_given else ("attention",)
+    found = compare(None, drawn(3, kept=kept, **options).arrays())
+    named = {each.id for each in found.causes[:1]} | {each.id for some in found.alternatives for each in some}
+    assert found.causes, str(found)
+    assert named <= MISTAKES[mistake], str(found)
+    assert found.explained
+
+
+def test_a_scale_on_the_way_is_asked_about():
+    arrays = drawn(3, kept=("attention",), shape="speeds", mistake="not rotated", scaling="llama3").arrays()
+    assert "by your inv_freq?" in str(compare(None, arrays))
 
 
 STEP_MISTAKES = {
@@ -61,22 +65,23 @@ STEP_MISTAKES = {
 
 
 @pytest.mark.parametrize("mistake", STEP_MISTAKES)
-@pytest.mark.parametrize("step", STEPS[1:])
-@pytest.mark.parametrize("tables", ["(t, d)", "longer", "none"])
-def test_a_decode_step_rotated_otherwise_is_named(step, mistake, tables):
-    for n_new in (1, 2):
-        shape = "longer" if tables == "none" else tables
-        scaling = "default" if tables == "none" else "uneven"
-        made = drawn(1, step=step, shape=shape, n_new=n_new, mistake=mistake, scaling=scaling, kept=("attention",))
-        arrays = made.arrays()
-        if tables == "none":
-            arrays = {name: each for name, each in arrays.items() if name not in ("cos", "sin")}
-        found = compare(None, arrays)
-        named = {each.id for each in found.causes[:1]} | {each.id for some in found.alternatives for each in some}
-        if n_new == 1:  # at position 0 nothing is rotated
-            named -= {"rotation left out", "rotation restarts in a decode step"} - STEP_MISTAKES[mistake]
-        asked = "should it be?" in str(found) or (tables == "none" and found.causes == ())
-        assert named == STEP_MISTAKES[mistake] or (tables == "none" and asked), str(found)
+@pytest.mark.parametrize(("step", "n_new"), [*zip(STEPS[1:], (1, 2, 1), strict=True)])
+@pytest.mark.parametrize(("tables", "more"), [("(t, d)", 0), ("longer", 1), ("none", 0)])
+def test_a_decode_step_rotated_otherwise_is_named(step, n_new, mistake, tables, more):
+    """Of one new token or two."""
+    n_new = 1 + (n_new + more) % 2
+    shape = "longer" if tables == "none" else tables
+    scaling = "default" if tables == "none" else "uneven"
+    made = drawn(1, step=step, shape=shape, n_new=n_new, mistake=mistake, scaling=scaling, kept=("attention",))
+    arrays = made.arrays()
+    if tables == "none":
+        arrays = {name: each for name, each in arrays.items() if name not in ("cos", "sin")}
+    found = compare(None, arrays)
+    named = {each.id for each in found.causes[:1]} | {each.id for some in found.alternatives for each in some}
+    if n_new == 1:  # at position 0 nothing is rotated
+        named -= {"rotation left out", "rotation restarts in a decode step"} - STEP_MISTAKES[mistake]
+    asked = "should it be?" in str(found) or (tables == "none" and found.causes == ())
+    assert named == STEP_MISTAKES[mistake] or (tables == "none" and asked), str(found)
 
 
 def test_positions_that_begin_again_in_a_decode_step_are_named():
@@ -165,9 +170,11 @@ def batch_of(positions, **options):
 ROTATED = ("q", "q_rotated", "k_rotated", "attention", "output")
 
 
-@pytest.mark.parametrize("positions", [("usual", "left", "later"), ("left", "usual"), ("packed", "packed", "usual")])
-@pytest.mark.parametrize("shape", ["(t, d)", "(1, t, d)", "(1, 1, t, d)", "complex", "angles", "longer", "speeds"])
-@pytest.mark.parametrize("kept", [("output",), ROTATED])
+@covering(
+    positions=[("usual", "left", "later"), ("left", "usual"), ("packed", "packed", "usual")],
+    shape=["(t, d)", "(1, t, d)", "(1, 1, t, d)", "complex", "angles", "longer", "speeds"] * 2,
+    kept=[("output",), ROTATED],
+)
 def test_each_sentence_of_a_batch_is_rotated_by_its_own_rows(positions, shape, kept):
     batch = batch_of(positions, shape=shape, kept=kept)
     batch = {name: e[:, 0] if e.shape[1:2] == (1,) and name != "rotary_pos_emb" else e for name, e in batch.items()}
