@@ -8,15 +8,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 import streamlit as st
+import translator_alone
 from page import ROOT, components, opened, quiet, scene_of, sends
 
 from attnviz.app.evidence import Figure, described, figure
 from attnviz.articles.evidence import evidence, text
 from attnviz.articles.pieces import Side
-from attnviz.core.changes import Change
 from attnviz.models import MODELS
+from attnviz.models.recipes import RECIPES
 from attnviz.models.task import Batch
 from attnviz.models.tasks.toy import ANIMAL_FIRST, ANIMALS, AT_IT, AT_LAST, OF_ANIMALS, OF_PLACES, PLACE_FIRST, PLACES
+from attnviz.models.trained import recording_path
 from attnviz.models.training import forward_batch, stages_for
 
 PAGE = ROOT / "pages" / "what_attention_says.py"
@@ -127,6 +129,7 @@ def test_the_page_names_the_nouns_that_each_model_hardly_looks_at():
     assert "which get under 20 % of the attention on average where they are right" in says
 
 
+@functools.cache
 def held_out(id, seed=0, checkpoint=None, hidden="nothing"):
     return evidence(MODELS[id].at(seed, checkpoint), MODELS[id].task.held_out(), hidden)
 
@@ -161,11 +164,17 @@ def goes_through(at, label):
     return sends(at, key, "opened", door)
 
 
-def said(begins):
-    """The text of the page that begins so, with plain spaces."""
+@functools.cache
+def unused():
+    """The page as it opens, for tests that only read it."""
     at = opened(PAGE)
     assert quiet(at)
-    (found,) = (text for text in paragraphs(at) if text.startswith(begins))
+    return at
+
+
+def said(begins):
+    """The text of the page that begins so, with plain spaces."""
+    (found,) = (text for text in paragraphs(unused()) if text.startswith(begins))
     return found.replace("\N{NO-BREAK SPACE}", " ")
 
 
@@ -208,7 +217,7 @@ def test_the_page_says_where_the_short_cut_fails():
 def test_the_page_says_how_convincing_random_parameters_look():
     untrained, trained = ([held_out("who-is-it", seed, place) for seed in range(5)] for place in (0, None))
     says = said("Before their training")
-    table, _ = (each for each in pieces(opened(PAGE)) if each["kind"] == "table")
+    table, _ = (each for each in pieces(unused()) if each["kind"] == "table")
     shares, telling = ([f(each) for each in untrained] for f in (lambda e: e.right.mean(), lambda e: e.rather_right))
     assert f"gets {percent(min(shares))} to {percent(max(shares))} of the attention on average" in says
     assert f"an even share would be {percent(1 / 12)}" in says
@@ -224,26 +233,25 @@ def test_the_page_says_how_convincing_random_parameters_look():
 
 
 @functools.cache
+@functools.cache
 def of_own_word(french, seed):
     """The attention of a French word to the English one that it translates, and whether it is right without that, for
-    each held-out sentence that has it; sentence by sentence.
+    each held-out sentence that has it; sentence by sentence, in NumPy alone.
     """
-    model, batch = MODELS["translator"].at(seed, None), MODELS["translator"].task.held_out()
-    found = []
-    for nth, row in np.argwhere(batch.is_target & (batch.answers == model.task.answers.index(french))):
-        n = int(batch.is_source[nth].sum())
-        english = tuple(model.task.english[place] for place in batch.source[nth, :n])
-        trace = model.read(english, tuple(model.task.french[place] for place in batch.tokens[nth, 1 : row + 1]))
+    task, arrays = MODELS["translator"].task, translator_alone.parameters(recording_path(RECIPES["translator"]), seed)
+    batch, found = task.held_out(), []
+    for nth, row in np.argwhere(batch.is_target & (batch.answers == task.answers.index(french))):
+        texts = batch.source[nth, batch.is_source[nth]], batch.tokens[nth, : row + 1]
         own = np.flatnonzero(batch.translates[nth, row])
-        hidden = trace.with_changes(*(Change("mask_3", (int(row), int(place)), 0) for place in own))
-        answer = model.task.answers[hidden["probabilities"].value[-1].argmax()]
-        found.append((trace["attention_3"].value[0, -1, own].sum(), answer == french))
+        _, (*_, weights) = translator_alone.forward(arrays, *texts)
+        logits, _ = translator_alone.forward(arrays, *texts, unread=[(row, place) for place in own])
+        found.append((weights[0, -1, own].sum(), task.answers[logits[-1].argmax()] == french))
     return np.mean(found, axis=0)
 
 
 @pytest.mark.parametrize("french", ["chat", "il", "pas", "est"])
 def test_the_page_says_what_translators_read_and_what_they_write_without_it(french):
-    (table,) = (each for each in pieces(opened(PAGE)) if each["kind"] == "table" and "French word" in each["head"])
+    (table,) = (each for each in pieces(unused()) if each["kind"] == "table" and "French word" in each["head"])
     (line,) = (each for each in table["rows"] if each[0] == french)
     expected = [percent(of_own_word(french, seed)[what]) for what in (0, 1) for seed in range(3)]
     assert [each.replace("\N{NO-BREAK SPACE}", " ") for each in line[2:]] == expected
@@ -333,7 +341,7 @@ def test_a_door_opens_the_very_model_and_sentence(monkeypatch):
     ],
 )
 def test_the_rows_that_are_drawn_are_those_of_the_models_and_words_beside_them(key, rows):
-    (chart,) = (each.proto for each in opened(PAGE).get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
+    (chart,) = (each.proto for each in unused().get("plotly_chart") if each.proto.id.endswith(f"-{key}"))
     z = json.loads(chart.spec)["data"][0]["z"]
     drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(len(rows), -1)
     for row, (id, seed, adjective, place) in zip(drawn, rows, strict=True):

@@ -15,6 +15,7 @@ from cases import of_each
 from documents import given
 from msgspec import to_builtins
 from page import ROOT
+from passes import MODERN as OF_TODAY
 from passes import TRACES as OF_EVERY_KIND
 from sentences import chosen, read, slots_of, steps_with_layers, without_note
 from test_bands import ALL, rows, unfolded
@@ -50,8 +51,11 @@ def asked_of(trace, selections=SELECTIONS):
 
 
 def filled_by_browser(node, passes, selections=SELECTIONS):
-    """(name, runs, selection, band, text) for all sentences of the One word view of some passes."""
-    asked = {name: list(asked_of(trace, selections)) for name, trace in passes.items()}
+    """(name, runs, selection, band, text) for all sentences of the One word view; of common passes at one place."""
+    asked = {
+        name: list(asked_of(trace, selections if name in OF_TODAY | BY_HAND else [selections[nth % len(selections)]]))
+        for nth, (name, trace) in enumerate(passes.items())
+    }
     sent = [
         (passes[name], {"asked": [[runs, vars(at), *map(to_builtins, band)] for runs, at, *band in each]})
         for name, each in asked.items()
@@ -419,9 +423,13 @@ TO_SET = {
 SELECTED = Selection(1, 2, 1, 1, 1, 1, 1)
 
 
-def with_each_number_set(trace):
-    """For each stage the pass in which its selected number is set, those above it, and how the number is written."""
+def with_each_number_set(trace, seen):
+    """For each new kind of stage the pass in which its selected number is set, those above, and how that is written."""
     for stage in trace.stages:
+        kind = stage.name, type(stage.operation), stage.inputs
+        if kind in seen:
+            continue
+        seen.add(kind)
         index = trace.cell_at(stage.name, SELECTED.within(trace)).index
         is_weight = base_of(stage.name) in ("attention", "probabilities")
         number = 1 - stage.value[index] if stage.value.dtype == bool else 0.731 if is_weight else 7.31
@@ -432,8 +440,11 @@ def with_each_number_set(trace):
 
 def test_hand_set_numbers_are_mentioned(node):
     """Every row of One word and the panel, whichever stage the number is of; and none that comes before it does."""
+    seen = set()
     changed = {
-        f"{kind}: {each[0]}": each for kind, unchanged in TO_SET.items() for each in with_each_number_set(unchanged)
+        f"{kind}: {each[0]}": each
+        for kind, unchanged in TO_SET.items()
+        for each in with_each_number_set(unchanged, seen)
     }
     passes, n_said = {name: trace for name, (_, _, trace, *_) in changed.items()}, 0
     for name, _, own, band, text in filled_by_browser(node, passes, [SELECTED]):

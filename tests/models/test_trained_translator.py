@@ -149,7 +149,8 @@ def test_batch_equals_single_texts():
 
 
 def test_batch_asks_for_right_words():
-    for batch in (TASK.batch(np.random.RandomState(3), 50), TASK.held_out().picked(slice(0, 200))):
+    asking = TASK.batch_of(sample("training", 50), asks_choices=True)
+    for batch in (asking, TASK.held_out().picked(slice(0, 100))):
         for source, is_source, tokens, answers, is_target, translates in zip(*batch, strict=True):
             english = tuple(TASK.english[place] for place in source[is_source])
             n = np.flatnonzero(is_target)[-1]
@@ -159,7 +160,7 @@ def test_batch_asks_for_right_words():
             assert translates[:n].any(axis=1).all()
             for at in np.flatnonzero(~is_target[:n]):
                 assert len(TASK.next_words(english[:-1], words[:at])) > 1
-    assert TASK.batch(np.random.RandomState(3), 50).is_target[:, 0].all()
+    assert asking.is_target[:, 0].all()
 
 
 @pytest.mark.parametrize("seed", CHOICE.seeds)
@@ -168,11 +169,17 @@ def test_checkpoints_match_their_recorded_figures(seed):
     own = RECIPE.all_seeds[seed]
     assert list(CHOICE.checkpoints(seed)) == list(RECIPE.recorded(own))
     assert (min(curve), max(curve)) == (0, RECIPE.steps)
-    for place, step in enumerate(CHOICE.checkpoints(seed)):
+    for place, step in [*enumerate(CHOICE.checkpoints(seed))][
+        seed :: len(CHOICE.seeds)
+    ]:  # each of them in one training
         found, recorded = measures(CHOICE.at(seed, place), held_out), CHOICE.training_data(seed, place)["patterns"]
         assert [found["loss"], found["accuracy"]] == pytest.approx(curve[step], abs=2e-4)
         assert found["patterns"] == pytest.approx({each["label"]: each["value"] for each in recorded}, abs=2e-4)
-    assert figures(CHOICE.at(seed)) == CHOICE.figures(seed)
+
+
+def test_figures_are_measured_again():
+    """Those of one training; what is recorded of all is recounted alone."""
+    assert figures(CHOICE.at(1)) == CHOICE.figures(1)
 
 
 def test_chosen_seed_finds_the_noun_of_it():
@@ -218,8 +225,9 @@ def test_recording_is_small():
     assert FILE.stat().st_size < 250_000
 
 
+@pytest.mark.slow
 def test_loss_falls_as_recorded():
-    """The first steps again; what the training reaches is measured in every checkpoint."""
+    """The first steps again, of all 20,000 sentences; what the training reaches is measured in its checkpoints."""
     recorded, checkpoints = {step: loss for step, loss, _ in CHOICE.curve(0)}, CHOICE.checkpoints(0)
     models = train(RECIPE, RECIPE.all_seeds[0])
     for step, model in zip(range(101), models, strict=False):
@@ -237,7 +245,7 @@ def test_loss_gradients_are_central_differences(name):
 
     small, batch, step = (
         replace(RECIPE, d_model=4, quiet=1.0).untrained(5),
-        TASK.batch(np.random.RandomState(1), 4),
+        TASK.batch_of(sample("training", 4), asks_choices=True),
         1e-5,
     )
     stages, parameters = stages_for(small, batch), small.arrays

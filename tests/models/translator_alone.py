@@ -40,22 +40,23 @@ def attended(p, layer, x, others, sees=None):
     return np.concatenate(rows, axis=1) @ p[f"w_o_{layer}"], np.array(weights)
 
 
-def forward(p, english, french, hidden=()):
+def forward(p, english, french, hidden=(), unread=()):
     """The logits after each French word, and the attention weights of the three layers.
 
-    `hidden` are pairs of English places: the first one doesn't see the second.
+    `hidden` are pairs of English places, `unread` of a French and an English one: the first doesn't see the second.
     """
     english, french = list(english), list(french)
-    sees = np.ones((len(english), len(english)), dtype=bool)
-    for pair in hidden:
-        sees[pair] = False
+    sees, reads = (np.ones((len(queries), len(english)), dtype=bool) for queries in (english, french))
+    for seen, pairs in ((sees, hidden), (reads, unread)):
+        for pair in pairs:
+            seen[pair] = False
     source = p["context_embeddings"][english] + p["context_positions"][: len(english)]
     added, first = attended(p, 1, normed(source), normed(source), sees)
     memory = normed(source + added)
     x = p["embeddings"][french] + p["positions"][: len(french)]
     added, second = attended(p, 2, normed(x), normed(x), np.tri(len(french), dtype=bool))
     x = x + added
-    added, third = attended(p, 3, normed(x), memory)
+    added, third = attended(p, 3, normed(x), memory, reads)
     return (x + added) @ p["w_u"], (first, second, third)
 
 
@@ -71,9 +72,13 @@ def translated(p, english, n_places=14):
 
 
 def share_right(p, english_words, french_words, sentences):
-    """The share of sentences of which it writes a right translation."""
-    row, right = {word: at for at, word in enumerate(english_words)}, 0
+    """The share of sentences of which it writes a right translation: each word is likeliest after those before."""
+    row, place = ({word: at for at, word in enumerate(words)} for words in (english_words, french_words))
+    right = 0
     for english, translations in sentences:
-        words = [french_words[place] for place in translated(p, [row[word] for word in english])]
-        right += words in [list(each) for each in translations]
+        for words in ([place[word] for word in each] for each in translations):
+            logits, _ = forward(p, [row[word] for word in english], [0, *(each + 1 for each in words[:-1])])
+            if logits.argmax(axis=1).tolist() == words:
+                right += 1
+                break
     return right / len(sentences)
