@@ -72,10 +72,10 @@ Cells = tuple[Cell, ...]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace(StageGraph):
-    """All stages of one pass, by their names and in the order they were made.
+    """All stages of one pass: a mapping from their names to them, in the order they were made.
 
     `trace["attention"]` is a `Stage`, which NumPy takes for its array. In a pass of several layers names end in the
-    number of the layer: "attention_2".
+    number of the layer: "attention_2". A trace equals itself alone.
 
     Attributes
     ----------
@@ -102,6 +102,8 @@ class Trace(StageGraph):
     Trace: 18 stages, layers: 1, heads: 2, queries: 3, keys: 3
     given: ...
     computed: x (3, 8), q (2, 3, 4), k (2, 3, 4), v (2, 3, 4), scores (2, 3, 3), ...
+    >>> [name for name, stage in trace.items() if stage.is_headed][:3]
+    ['w_q', 'w_k', 'w_v']
     >>> trace["attention"][0].sum(axis=-1).round(6)  # of each query in the first head
     array([1., 1., 1.])
     >>> trace.inputs("heads")[0].name, trace.lines("heads")
@@ -111,8 +113,8 @@ class Trace(StageGraph):
     batch: tuple[Trace, ...] = field(default=(), init=False)
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{stage.name} {stage.shape}" for stage in self if stage.is_given)
-        computed = ", ".join(f"{stage.name} {stage.shape}" for stage in self if not stage.is_given)
+        given = ", ".join(f"{stage.name} {stage.shape}" for stage in self.stages if stage.is_given)
+        computed = ", ".join(f"{stage.name} {stage.shape}" for stage in self.stages if not stage.is_given)
         attention = next(stage for stage in reversed(self.stages) if split_layer(stage.name)[0] == "attention")
         heads, queries, keys = attention.shape
         size = f"layers: {self.n_layers}, heads: {heads}, queries: {queries}, keys: {keys}"

@@ -21,8 +21,11 @@ WORD_AXES = ("token", "query", "key", "context token", "answer")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StageGraph:
-    """The stages of a trace, and the traces made from it. Stages that a change doesn't reach are the same objects."""
+class StageGraph(Mapping[str, Stage]):
+    """The stages of a trace by name, and the traces made from it.
+
+    Stages that a change doesn't reach are the same objects.
+    """
 
     stages: tuple[Stage, ...]
     labels: Mapping[str, tuple[str, ...]]
@@ -39,18 +42,21 @@ class StageGraph:
             raise KeyError(f"no stage {name!r}; this trace has {', '.join(self._by_name)}")
         return self._by_name[name]
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def __iter__(self) -> Iterator[Stage]:
-        return iter(self.stages)
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_name)
 
     def __len__(self) -> int:
         return len(self.stages)
 
     def keys(self) -> KeysView[str]:
         """The names of the stages, in order."""
-        return self._by_name.keys()
+        return self._by_name.keys()  # `print` lists them
+
+    __eq__ = object.__eq__  # not the comparison of all arrays
+    __hash__ = object.__hash__
 
     def with_change(self, name: str, index: Sequence[int], value: float) -> Self:
         """The trace with one number set by hand: `with_changes` for a single change."""
@@ -149,7 +155,7 @@ class StageGraph:
                [0.75, 0.25, 0.  ],
                [0.03, 0.83, 0.14]])
         """
-        scores, *others = (stage for stage in self if split_layer(stage.name)[0] == "scores")
+        scores, *others = (stage for stage in self.stages if split_layer(stage.name)[0] == "scores")
         if any(each.shape[1:] != scores.shape[1:] for each in others):
             raise ArrayError(
                 "A mask for all layers needs as many queries and keys in each; got "

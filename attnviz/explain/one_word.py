@@ -263,7 +263,7 @@ def _first_compared(trace: Trace, names: Mapping[str, str]) -> str | None:
 
 def _stages_before_scores(trace: Trace, stage: Stage) -> Iterator[Stage]:
     """The stages between queries or keys and their dot products, in order."""
-    for each in trace:
+    for each in trace.stages:
         if each.axes[:2] == stage.axes[:2] and each.axes[-1] != "key" and stage.name in each.inputs[:1]:
             yield each
             yield from _stages_before_scores(trace, each)

@@ -152,7 +152,7 @@ def n_parameters(resolved: SceneWithPass) -> int:
     if choice:
         arrays = choice.at(resolved.scene.model_seed, resolved.scene.checkpoint).arrays
         return sum(array.size for array in arrays.values())
-    sources = (stage for stage in resolved.original if isinstance(stage.operation, Source))
+    sources = (stage for stage in resolved.original.stages if isinstance(stage.operation, Source))
     return sum(stage.size for stage in sources if stage.name.startswith("w_"))
 
 

@@ -268,7 +268,7 @@ def test_search_rows_equal_the_pass_by_option(options):
 
 @of_each("trace", TRACES)
 def test_search_rows_equal_the_pass_by_kind(trace):
-    for stage in trace:
+    for stage in trace.values():
         if isinstance(stage.operation, Softmax) and stage.shape[-1] > 1:
             assert_rows_are_those_of_the_pass(trace, stage.name, tuple(n - 1 for n in stage.shape[:-1]))
 

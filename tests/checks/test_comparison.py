@@ -234,7 +234,7 @@ def test_several_layers_are_compared_one_by_one():
 @pytest.mark.parametrize("layer", range(1, 7))
 def test_layers_of_two_texts_are_compared_one_by_one(layer):
     """Of encoder and decoder all stages by their full names, and those of a layer by their own names."""
-    whole = {stage.name: stage.value for stage in LABELLED}
+    whole = {stage.name: stage.value for stage in LABELLED.values()}
     view = LABELLED.layers[layer - 1].trace
     own = {name: view[name].value for name in (*LATER, "x", "context") if name in view}
     file = dict(np.load(io.BytesIO(export.arrays(LABELLED))))  # with words and sizes of rounding errors
@@ -252,7 +252,7 @@ def test_layers_of_two_texts_are_compared_one_by_one(layer):
 
 
 def test_arrays_of_two_texts_alone_are_those_of_one_layer():
-    whole = {stage.name: stage.value for stage in LABELLED}
+    whole = {stage.name: stage.value for stage in LABELLED.values()}
     for layer in (None, 4):
         with pytest.raises(OwnArraysError, match="Give those of one layer: what its queries are made from as x"):
             compare(None, whole, layer=layer)

@@ -40,7 +40,7 @@ def test_slopes_equal_autograd(name):
     batch = passes(name)
     for each, part in zip(batch, np.split(upstream, len(batch)), strict=True):
         number = batch.index(each)
-        arrays = {stage.name: stage.value for stage in each}
+        arrays = {stage.name: stage.value for stage in each.values()}
         found = backward(each.stages, arrays, {"heads": part.reshape(each["heads"].shape)})
         for stage, argument in (("q", "query"), ("k", "key"), ("v", "value")):
             slopes = TORCH[f"{name}/slope.{argument}"]
@@ -65,7 +65,7 @@ def test_batch_equals_single_sentences():
     for number, each in enumerate(trace.batch):
         alone = scaled_dot_product_attention(q[number], k[number], v[number], mask[number])
         assert alone.batch == ()
-        for stage in alone:
+        for stage in alone.values():
             np.testing.assert_array_equal(each[stage.name].value, stage.value, strict=True)
     np.testing.assert_array_equal(trace["heads"].value, trace.batch[0]["heads"].value)
 

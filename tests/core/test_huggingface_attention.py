@@ -158,7 +158,7 @@ def test_latents_equal_deepseek(number, absorbed):
     close(trace["attention"].value, own["attention"])
     close(trace["output"].value, own["output"])
     _, arrays = recorded("deepseek_v3")
-    found = backward(trace.stages, {stage.name: stage.value for stage in trace}, {"output": arrays["upstream"]})
+    found = backward(trace.stages, {stage.name: stage.value for stage in trace.stages}, {"output": arrays["upstream"]})
     slope = "slope.layers.{}.{}".format
     for ours, theirs in (
         ("x", "hidden_states"),
@@ -197,7 +197,7 @@ def test_queries_and_keys_give_the_weights(name, number):
 def test_slopes_equal_autograd(name, number):
     trace = passed(name, number)
     _, arrays = recorded(name)
-    stages = {stage.name: stage.value for stage in trace}
+    stages = {stage.name: stage.value for stage in trace.values()}
     found = backward(trace.stages, stages, {"output": arrays["upstream"]})
     for theirs, ours in (
         ("hidden_states", "x"),

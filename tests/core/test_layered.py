@@ -187,9 +187,9 @@ def test_first_layer_is_unchanged_by_more_layers(picked, digest):
     """Masks, shares and all: a link from before there were layers is the first layer of one with more."""
     picked = picked | {"mask": "window", "positions": "sinusoidal"}
     alone, first = trace_of(Settings(SENTENCE, **picked)), trace_of(Settings(SENTENCE, layers=3, **picked)).layers[0]
-    drawn = [stage.value.tobytes() for stage in alone if stage.is_given and stage.name != "positions"]
+    drawn = [stage.value.tobytes() for stage in alone.values() if stage.is_given and stage.name != "positions"]
     assert hashlib.sha256(b"".join(drawn)).hexdigest().startswith(digest)
-    for stage in alone:
+    for stage in alone.values():
         assert first.trace[stage.name].value.tobytes() == stage.value.tobytes(), stage.name
     np.testing.assert_array_equal(first.trace["residual"].value, first.trace["x"].value + first.trace["output"].value)
 

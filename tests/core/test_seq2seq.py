@@ -123,7 +123,7 @@ def test_pass_and_all_slopes_equal_torch(name):
     layers, outside, source, target = by_our_names(case, unpacked(name, "slopes"))
     expected = {name_in_layer(each, n): slope for n, own in enumerate(layers, start=1) for each, slope in own.items()}
     expected |= outside | {"context": source, "x": target}
-    assert {stage.name for stage in trace if stage.is_given and "mask" not in stage.name} == expected.keys()
+    assert {stage.name for stage in trace.values() if stage.is_given and "mask" not in stage.name} == expected.keys()
     for each, slope in expected.items():
         np.testing.assert_allclose(found[each], slope, rtol=1e-11, atol=1e-11, err_msg=each)
 
@@ -233,7 +233,7 @@ def test_padding_of_the_source_changes_nothing():
 def downstream(trace, name):
     """The stages that a stage reaches."""
     reached = {name}
-    for stage in trace:
+    for stage in trace.values():
         if not reached.isdisjoint(stage.inputs):
             reached.add(stage.name)
     return reached
@@ -255,10 +255,12 @@ def test_change_reaches_what_follows_and_nothing_else(change):
     name, index, value = change
     trace = TRACE.with_change(name, index, value)
     reached = downstream(TRACE, name)
-    assert {stage.name for stage in trace if stage is not TRACE[stage.name]} == reached
+    assert {stage.name for stage in trace.values() if stage is not TRACE[stage.name]} == reached
     assert {"logits", "probabilities"} <= reached
     assert (trace["logits"].value != TRACE["logits"].value).any()
-    of_encoder = {"context", "memory"} | {stage.name for stage in TRACE if split_layer(stage.name)[1] in (1, 2)}
+    of_encoder = {"context", "memory"} | {
+        stage.name for stage in TRACE.values() if split_layer(stage.name)[1] in (1, 2)
+    }
     assert name in of_encoder or of_encoder.isdisjoint(reached), "nothing of the decoder reaches the encoder"
     made_anew = attend_seq2seq(
         trace["context"],
@@ -283,7 +285,7 @@ def test_every_number_is_the_sum_of_its_terms(trace):
     found = Audit(tuple(audit(trace)))
     assert found.first is None, found.sentence(trace)
     assert {each.stage for each in found.stages} == {stage.name for stage in trace.stages}
-    assert found.n_made >= sum(stage.size for stage in trace if not stage.is_given) - 4  # set by hand
+    assert found.n_made >= sum(stage.size for stage in trace.values() if not stage.is_given) - 4  # set by hand
 
 
 def trail_to(trace, end, start):
@@ -391,8 +393,8 @@ OUTSIDE |= {name: (6, name) for name in ("w_u", "logits", "probabilities")}
 
 
 def test_each_stage_has_its_layer():
-    numbered = {stage.name: split_layer(stage.name)[::-1] for stage in TRACE if split_layer(stage.name)[1]}
-    assert {stage.name for stage in LABELLED} == {*numbered, *OUTSIDE}
+    numbered = {stage.name: split_layer(stage.name)[::-1] for stage in TRACE.values() if split_layer(stage.name)[1]}
+    assert {stage.name for stage in LABELLED.values()} == {*numbered, *OUTSIDE}
     for name, (number, own) in (numbered | OUTSIDE).items():
         layer = LABELLED.layer_of(name)
         assert (layer.number, layer.names[own]) == (number, name)

@@ -4,6 +4,7 @@ import gc
 import json
 import math
 import tracemalloc
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -136,9 +137,23 @@ def test_stage_arrays_are_read_only():
 
 
 def test_trace_maps_names_to_stages():
-    assert [stage.name for stage in THREE_WORDS] == list(THREE_WORDS.keys())
-    assert len(THREE_WORDS) == len(THREE_WORDS.stages)
-    assert dict(THREE_WORDS)["scores"] is THREE_WORDS["scores"]
+    assert isinstance(THREE_WORDS, Mapping)
+    names = [stage.name for stage in THREE_WORDS.stages]
+    assert [*THREE_WORDS] == [*THREE_WORDS.keys()] == names
+    assert (*THREE_WORDS.values(),) == THREE_WORDS.stages
+    assert dict(THREE_WORDS) == dict(THREE_WORDS.items()) == dict(zip(names, THREE_WORDS.stages, strict=True))
+    assert len(THREE_WORDS) == len(names)
+    assert "scores" in THREE_WORDS
+    assert "score" not in THREE_WORDS
+    assert THREE_WORDS.get("scores") is THREE_WORDS["scores"]
+    assert THREE_WORDS.get("score") is None
+
+
+def test_trace_equals_itself_alone():
+    again = THREE_WORDS.labelled()
+    assert again.stages == THREE_WORDS.stages
+    assert again != THREE_WORDS
+    assert len({again, THREE_WORDS, THREE_WORDS}) == 2
 
 
 def test_repr_has_three_lines():
@@ -146,7 +161,7 @@ def test_repr_has_three_lines():
     assert size == f"Trace: {len(THREE_WORDS.stages)} stages, layers: 1, heads: 2, queries: 3, keys: 3"
     assert given.startswith("given: ")
     assert computed.endswith(f"output {THREE_WORDS['output'].shape}")
-    for stage in THREE_WORDS:
+    for stage in THREE_WORDS.values():
         assert f"{stage.name} {stage.shape}" in (given if stage.is_given else computed)
 
 

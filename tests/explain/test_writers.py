@@ -161,7 +161,7 @@ def test_cache_keeps_all_that_the_encoder_made(n):
     """Multiplications counted by the shapes of a pass of so many words written, in all and of its last row alone."""
     trace = attend_seq2seq(ENGLISH, FRENCH[:n], **LAYERS)
     whole = last = 0
-    for stage in trace:
+    for stage in trace.values():
         base, layer = split_layer(stage.name)
         if base not in MATRIX_PRODUCTS:
             continue

@@ -477,7 +477,7 @@ COUNTED = {
     "count.d_model": lambda one, _: len(one.trace["embeddings"].value[0]),
     "count.held_out": lambda one, _: len({*MODELS[one.scene.source].task.names}) // 10,
     "count.names": lambda one, _: len(distinct := {*MODELS[one.scene.source].task.names}) - len(distinct) // 10,
-    "count.layers": lambda one, _: sum(stage.name.startswith("attention") for stage in one.trace),
+    "count.layers": lambda one, _: sum(stage.name.startswith("attention") for stage in one.trace.values()),
     "count.neurons": lambda one, _: len(one.trace["hidden"].value[0]),
     "count.pronouns": lambda one, _: len(turned_pronouns(MODELS["translator"].at(one.scene.model_seed))["referent"]),
     "count.steps": lambda one, _: max(MODELS[one.scene.source].checkpoints(one.scene.model_seed)),

@@ -461,7 +461,7 @@ def _answer_looking_at(trace, word):
 def test_code_answer_computes_the_stage(name):
     made, passes, found = shown(name)
     of, question = find(made.ask.of, passes), found["question"]
-    own = {stage.name: stage.value for stage in of.trace}
+    own = {stage.name: stage.value for stage in of.trace.values()}
     d_k = of.trace["k"].shape[-1]
 
     def softmax(scores, axis):
@@ -489,7 +489,7 @@ def test_answer_is_covered(name):
     of = find(asked, passes)
     cell = of.cells[0]
     moved = of.trace.with_change(cell.stage, cell.index, 0.0 if cell.value else 1.0)
-    others = {stage.name for stage in of.trace if moved[stage.name] is not stage}
+    others = {stage.name for stage in of.trace.values() if moved[stage.name] is not stage}
     assert others <= set(found["covers"]), "a number computed from it is seen"
     if hasattr(made.ask, "pick") and of.stage.name == "attention":
         assert {"scores", "scaled", "masked"} <= set(found["covers"]), "their order is that of the shares"
@@ -498,7 +498,7 @@ def test_answer_is_covered(name):
 @of_each("name", asking("answer"))
 def test_arcs_are_covered_until_the_answer(name):
     _, passes, found = shown(name)
-    last = [stage.name for stage in passes.trace() if split_layer(stage.name)[0] == "attention"][-1]
+    last = [stage.name for stage in passes.trace().values() if split_layer(stage.name)[0] == "attention"][-1]
     is_open = passes.trace().origin.is_open  # there any letter may come next, not the one looked at
     assert (last in found["covers"]) != is_open, "arcs lead to an answer among the words"
 

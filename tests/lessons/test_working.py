@@ -171,7 +171,7 @@ RULES = {
 def asked_cells(trace):
     """Two cells of each stage that a class may be asked for."""
     rng = np.random.default_rng(3)
-    for stage in trace:
+    for stage in trace.values():
         for _ in range(0 if stage.is_given else 2):
             index = tuple(int(rng.integers(n)) for n in stage.shape)
             if not stage.is_overridden(index) and np.isfinite(stage.value[index]):

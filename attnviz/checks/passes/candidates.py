@@ -100,7 +100,7 @@ class Candidate:
         mask = self.trace["mask"]
         masks, known = [] if mask.operation == NO_MASK else [*wrong_masks(mask.value)], [mask.value]
         scores = self.trace["masked"].shape
-        for stage in self.trace:
+        for stage in self.trace.stages:
             base, layer = split_layer(stage.name)
             fits = stage.shape in (scores, scores[1:])
             if base == "mask" and layer and fits and not any(np.array_equal(stage.value, each) for each in known):

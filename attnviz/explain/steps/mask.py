@@ -62,7 +62,9 @@ _BEFORE = (  # the scores that the mask may apply to: their name, stage and cond
 
 
 def _others(trace: Trace) -> dict[int, str]:
-    masks = {layer: stage for stage in trace for base, layer in (split_layer(stage.name),) if base == "mask" and layer}
+    masks = {
+        layer: stage for stage in trace.stages for base, layer in (split_layer(stage.name),) if base == "mask" and layer
+    }
     others = [n for n, each in masks.items() if not np.array_equal(each.value, trace["mask"].value)]
     return {layer: name_in_layer("masked", layer) for layer in others}
 

@@ -33,7 +33,7 @@ def _is_partial(trace: Trace) -> bool:
 
 def _other_bases(trace: Trace) -> dict[str, list[str]]:
     layers: dict[str, list[str]] = {}
-    for stage in trace:
+    for stage in trace.stages:
         name, layer = split_layer(stage.name)
         if name == "q_rotated" and layer and stage.operation.base != trace["q_rotated"].operation.base:
             layers.setdefault(f"{stage.operation.base:,.12g}", []).append(str(layer))

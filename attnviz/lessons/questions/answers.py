@@ -57,7 +57,7 @@ class Code(QuestionSpec, tag="code", frozen=True):
         name, layer = split_layer(ref.stage.name)
         if name not in LINES:
             raise LessonError(f"Lines are known for {', '.join(LINES)}; got {self.of}.")
-        arrays = {stage.name: stage.value for stage in ref.trace.layers[max(layer, 1) - 1].trace}
+        arrays = {stage.name: stage.value for stage in ref.trace.layers[max(layer, 1) - 1].trace.stages}
         with np.errstate(invalid="ignore", divide="ignore"):
             computed = {line: LINES[name][line](arrays) for line in sorted(LINES[name])}
         return Choose(
