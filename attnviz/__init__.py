@@ -1,9 +1,24 @@
 """attnviz: attention, number by number.
 
->>> from attnviz import trace_of
+Compute a pass: `trace_of` from a sentence, `attend` from arrays, `scaled_dot_product_attention` as in PyTorch.
+Look inside: a `Trace` maps the names of stages to arrays; `trace.terms` takes a number apart.
+Check your own arrays: `compare`; in a test of yours `attnviz.testing.assert_attention`.
+Check a PyTorch module: `check` compares it with a library's; `record` keeps what a model computes.
+Show any of these: `show` in a notebook, `page` as one HTML file.
+Documentation: the repository's README.md, docs/own-code.md and docs/api.md.
+
+>>> from attnviz import compare, show, trace_of
 >>> trace = trace_of("the cat sat on the mat")
 >>> trace["attention"].shape
 (2, 6, 6)
+>>> list(trace)[-4:]
+['heads', 'concat', 'contributions', 'output']
+>>> print(*trace.terms("scaled", (0, 1, 2)).cells)
+scores[0,1,2]
+>>> print(compare(trace, {"attention": trace["attention"].value}))
+Attention agrees to float64 rounding.
+>>> show(trace)  # doctest: +ELLIPSIS
+attnviz: “the cat sat on the mat”, one page of ... kB
 """
 
 from importlib import import_module
@@ -15,6 +30,7 @@ from attnviz.core.errors import ArrayError, ChangeError, OwnArraysError, Setting
 from attnviz.core.onnxattention import onnx_attention
 from attnviz.core.operations.activations import GELU, ReLU
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.parameters import Parameters
 from attnviz.core.seq2seq import attend_seq2seq
@@ -46,6 +62,7 @@ __all__ = [
     "RMSNorm",
     "ReLU",
     "Recorded",
+    "Rotation",
     "Settings",
     "SettingsError",
     "Softmax",
@@ -87,5 +104,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """All public names for completion, including those not imported yet."""
-    return sorted({*globals(), *__all__})
+    """The public names, including those not imported yet; submodules and helpers are left out of completion."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -12,8 +12,9 @@ from attnviz.checks.read.files import as_array
 from attnviz.checks.read.layouts import score_stages, stages
 from attnviz.checks.read.names import named, renamed
 from attnviz.checks.read.titles import title
-from attnviz.checks.report.compare_arrays import compare
+from attnviz.checks.report.compare_arrays import check_arrays, compare
 from attnviz.checks.report.verdict import Comparison
+from attnviz.core.errors import OwnArraysError
 
 
 def assert_attention(
@@ -44,7 +45,7 @@ def assert_attention(
         show one. Also if nothing can be recomputed; if a number is NaN or infinite, except -inf in masks and hidden
         scores; or if an array or a question is open that `allow` doesn't name.
     OwnArraysError
-        If an array holds no real numbers, or they don't fit each other.
+        If an array holds no real numbers, they don't fit each other, or an argument has an invalid value.
 
     Examples
     --------
@@ -69,11 +70,14 @@ def assert_attention(
     ...
     >>> assert_attention(right | {"cos": np.ones((2, 2))}, allow=["cos"])
     """
+    allowed = {allow} if isinstance(allow, str) else {*allow} if isinstance(allow, Collection) else {None}
+    if not all(isinstance(each, str) for each in allowed):
+        raise OwnArraysError(f"allow lists names and first clauses, as ['cos'] does; got {allow!r:.60}.")
+    check_arrays("assert_attention takes arrays by their names", arrays)
     arrays = renamed(arrays, names or {})
     report = compare(None, arrays, **conventions)
     if report.first is not None or not report.stages:
         raise AssertionError(report.with_headline())
-    allowed = {allow} if isinstance(allow, str) else {*allow}
     unresolved = {why: name for why, name in _unresolved(report) if name not in allowed}
     still_open = [*dict.fromkeys(unresolved.values())]
     advice = [f"If you know that this is right, pass allow={still_open!r}."] if still_open else []

@@ -20,12 +20,11 @@ sys.path.insert(0, str(DOCS.parent))
 import attnviz  # noqa: E402
 import attnviz.testing  # noqa: E402
 from attnviz.core.onnxattention import OnnxAttention  # noqa: E402
-from attnviz.core.operations.rotation import Rotation  # noqa: E402
 from attnviz.core.terms import Cell, Terms  # noqa: E402
 from attnviz.viewer.page import Page  # noqa: E402
 
-RETURNED = {each.__name__: each for each in (OnnxAttention, Rotation, Cell, Terms, Page)}
-"""Classes that functions return or take, and that are not imported from `attnviz`."""
+RETURNED = {each.__name__: each for each in (OnnxAttention, Cell, Terms, Page)}
+"""Classes that functions return, and that are not imported from `attnviz`."""
 
 LISTS = ("Parameters", "Attributes", "Returns", "Yields", "Raises")
 TEXTS = ("Notes", "References")

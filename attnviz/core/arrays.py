@@ -100,7 +100,7 @@ def as_numpy(value: Any) -> Any:
 def _copied(name: str, value: ArrayLike, dtype: type | None = None) -> np.ndarray:
     try:
         array = np.asarray(as_numpy(value))
-        if array.dtype.kind == "c":
+        if value is None or array.dtype.kind == "c" or (dtype and array.dtype.kind in "SU"):
             raise TypeError
         return np.array(array, dtype=dtype, order="C")
     except (TypeError, ValueError, OverflowError):
@@ -111,7 +111,7 @@ def mask_numbers(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: 
     """A copy of the mask, boolean or float64; all keys visible without one; ArrayError if it doesn't fit."""
     if mask is None:
         return _all_visible(n_queries, n_keys)
-    mask = _copied("mask", mask)
+    mask = mask_array("mask", mask)
     if mask.shape not in ((n_queries, n_keys), (n_heads, n_queries, n_keys)):
         raise ArrayError(
             f"mask must have the shape (queries, keys) = {(n_queries, n_keys)} or "
@@ -119,14 +119,22 @@ def mask_numbers(mask: np.ndarray | None, n_heads: int, n_queries: int, n_keys: 
         )
     if mask.dtype == bool:
         return Numbers.of(mask)
-    if not np.issubdtype(mask.dtype, np.floating):
-        raise ArrayError(
-            f"mask must be boolean (True is visible) or float (added to the scores); got {mask.dtype}. "
-            "Write mask.astype(bool) for 0 and 1."
-        )
     if np.isnan(mask).any() or np.isposinf(mask).any():
         raise ArrayError("A float mask may hold finite numbers and -inf; got NaN or inf.")
     return Numbers.of(mask.astype(np.float64))
+
+
+def mask_array(name: str, mask: ArrayLike) -> np.ndarray:
+    """A copy of a mask, whose shape may be any but a single number's; ArrayError if it can't hide anything."""
+    array = _copied(name, mask)
+    if array.dtype != bool and not np.issubdtype(array.dtype, np.floating):
+        came = f"{array.dtype}. Write {name}.astype(bool) for 0 and 1"
+        if array.ndim == 0:
+            came = f"{type(mask).__name__}. Write np.tri(queries, keys, dtype=bool) for a causal mask"
+        raise ArrayError(f"{name} must be boolean (True is visible) or float (added to the scores); got {came}.")
+    if array.ndim == 0:
+        raise ArrayError(f"{name} must be an array with an axis of keys; got one {array.dtype} for all.")
+    return array
 
 
 @lru_cache(maxsize=8)

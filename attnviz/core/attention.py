@@ -5,18 +5,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
+from attnviz.core.arguments import as_number, check_kind, check_switch, did_you_mean, quoted
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer, add_layer_with, input_stages, unembed
-from attnviz.core.errors import ArrayError
+from attnviz.core.errors import ArrayError, SettingsError
 from attnviz.core.initialisers import INITIALISERS, POSITIONS, embed, stream_in_layer, with_latent
 from attnviz.core.integer_example import INTEGER_EXAMPLE, draw_integer_example
 from attnviz.core.masks import MASKS, REASONS
-from attnviz.core.operations.norms import RMSNorm
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
+from attnviz.core.operations.online_softmax import Running
 from attnviz.core.operations.rotation import Rotation
+from attnviz.core.operations.scores import Softcap
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.order import ACTIVATIONS, NORMS, RELU, RMS_NORM, Activation, LayerConfig, Norm
 from attnviz.core.parameters import LATENT_AXES, Origin, Parameters
@@ -95,6 +98,11 @@ def trace_of(settings: Settings | str) -> Trace:
     SettingsError
         If the sentence has no words or too many.
 
+    Raises
+    ------
+    SettingsError
+        If it is neither, or the sentence is outside the limits of `Settings`.
+
     Examples
     --------
     >>> from attnviz import trace_of
@@ -107,6 +115,11 @@ def trace_of(settings: Settings | str) -> Trace:
            [0.03, 0.83, 0.14]])
     """
     settings = Settings(settings) if isinstance(settings, str) else settings
+    if not isinstance(settings, Settings):
+        raise SettingsError(
+            f'trace_of takes a sentence or Settings, as in trace_of(Settings("the cat", mask="causal")); got '
+            f"{quoted(settings)}."
+        )
     example = None
     if settings.initialiser == INTEGER_EXAMPLE:
         example = draw_integer_example(settings.tokens, settings.d_model, settings.seed)
@@ -156,7 +169,7 @@ def attend(
     norm: Norm | str | None = None,
     activation: Activation | str = RELU,
     qk_norm: RMSNorm | bool = False,
-    rotation: Rotation | tuple[Rotation | None, ...] | None = None,
+    rotation: Rotation | Sequence[Rotation | None] | None = None,
     softcap: float | None = None,
     alibi: bool = False,
     block_size: int | None = None,
@@ -194,7 +207,7 @@ def attend(
         The function between the two matrices of the MLP.
     qk_norm : bool or RMSNorm
         Whether each query and key is normed; or the norm, to choose its epsilon.
-    rotation : Rotation, or a tuple with one or None for each layer, optional
+    rotation : Rotation, or a list with one or None for each layer, optional
         RoPE for queries and keys.
     softcap : float, optional
         The limit c: scores become c tanh(score / c).
@@ -224,7 +237,7 @@ def attend(
     Raises
     ------
     ArrayError
-        If shapes don't fit each other, or a number of any stage is not finite.
+        If shapes don't fit each other, an option has an invalid value, or a number of any stage is not finite.
 
     References
     ----------
@@ -249,16 +262,24 @@ def attend(
            [0.33, 0.67],
            [0.75, 0.75]])
     """
-    layers = (parameters,) if isinstance(parameters, Parameters) else tuple(parameters)
-    adds = (residual,) * len(layers) if isinstance(residual, bool) else tuple(residual)
-    if not layers or len(adds) != len(layers):
-        raise ArrayError(f"Each of at least one layer is residual or not; got {len(layers)} layers and {adds}.")
-    norm, activation = by_name("norm", norm, NORMS), by_name("activation", activation, ACTIVATIONS)
+    layers = _layers_of(parameters)
+    adds = _for_each_layer("residual", residual, len(layers), (list, tuple))
+    masks = _for_each_layer("mask", mask, len(layers), tuple)
+    rotations = _for_each_layer("rotation", rotation, len(layers), (list, tuple))
+    for name, switch in (*(("residual", each) for each in adds), ("alibi", alibi), ("absorbed", absorbed)):
+        check_switch(name, switch)
+    for each in rotations:
+        check_kind("rotation", each, Rotation | None, 'Rotation(), Rotation(500_000, "halves") or None')
+    check_kind("qk_norm", qk_norm, RMSNorm | LayerNorm | bool | None, "True, False or RMSNorm()")
+    check_kind("latent_norm", latent_norm, RMSNorm, "RMSNorm()")
+    if not (isinstance(normalise, type) and issubclass(normalise, Softmax | SumNormalise)):
+        raise ArrayError(f"normalise must be the class Softmax or SumNormalise; got {quoted(normalise)}.")
+    norm = None if norm is None else by_name("norm", norm, NORMS)
+    activation = by_name("activation", activation, ACTIVATIONS)
+    scale = checked_scale(scale, softcap)
+    if block_size is not None:
+        Running(block_size)
     has_own_masks = isinstance(mask, tuple)
-    masks = mask if isinstance(mask, tuple) else (mask,) * len(layers)
-    rotations = rotation if isinstance(rotation, tuple) else (rotation,) * len(layers)
-    if len(rotations) != len(layers) or len(masks) != len(layers):
-        raise ArrayError(f"A tuple of masks or rotations has one for each of {len(layers)} layers.")
     build = Builder()
     build.give(Stage.given("x", real("x", x, ("tokens", "d_in")), ("token", "d_model")))
     if context is not None:
@@ -342,17 +363,49 @@ def attend_projected(
         )
     if sinks is not None and build["sinks"].shape != (n_heads,):
         raise ArrayError(f"sinks must hold a number for each of {n_heads} heads; got {build['sinks'].shape}.")
+    scale = checked_scale(scale, softcap)
     add_layer(build, LayerConfig(n_heads, d_k=d_k, scale=scale, softcap=softcap), mask)
     return Trace(tuple(build.stages.values()), {})
+
+
+def checked_scale(scale: object, softcap: float | None) -> float | None:
+    """The factor of the scores as a float, None by default; ArrayError if it or the softcap isn't a number for that."""
+    if softcap is not None:
+        Softcap(softcap)
+    return None if scale is None else as_number("scale", scale)
+
+
+def _layers_of(parameters: object) -> tuple[Parameters, ...]:
+    layers = tuple(parameters) if isinstance(parameters, list | tuple) else (parameters,)
+    if layers and all(isinstance(each, Parameters) for each in layers):
+        return layers
+    came = ", ".join(map(quoted, layers)) or "none"
+    raise ArrayError(
+        "parameters must be Parameters, as Parameters(w_q=..., w_k=..., w_v=...) is, or a list of them with one for "
+        f"each layer; got {came}."
+    )
+
+
+def _for_each_layer(name: str, given: Any, n_layers: int, several: Any) -> tuple[Any, ...]:
+    """What is given for each layer, or for all."""
+    if not isinstance(given, several):
+        return (given,) * n_layers
+    if len(given) != n_layers:
+        raise ArrayError(f"A {type(given).__name__} as {name} has one for each of {n_layers} layers; got {len(given)}.")
+    return tuple(given)
 
 
 _Known = TypeVar("_Known")
 
 
 def by_name(what: str, given: _Known | str, known: Mapping[str, _Known]) -> _Known:
-    """The operation with this name; an operation is returned unchanged."""
-    if not isinstance(given, str):
+    """The operation with this name; an operation is returned unchanged. ArrayError for anything else."""
+    if not isinstance(given, str) and isinstance(given, tuple({type(each) for each in known.values()})):
         return given
-    if given not in known:
-        raise ArrayError(f"{what} is one of {', '.join(known)}, or an operation; got {given[:40]!r}.")
-    return known[given]
+    if isinstance(given, str) and given in known:
+        return known[given]
+    operation = f"{type(next(iter(known.values()))).__name__}()"
+    raise ArrayError(
+        f"{what} is one of {', '.join(known)}, or an operation such as {operation}; got {quoted(given)}."
+        f"{did_you_mean(given, known)}"
+    )

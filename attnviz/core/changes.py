@@ -66,6 +66,8 @@ class Change:
 
     def __post_init__(self):
         try:
+            if not isinstance(self.stage, str):
+                raise TypeError
             value = float(self.value)
             index = [None if each is None or each == slice(None) else operator.index(each) for each in self.index]
         except (TypeError, ValueError, OverflowError):

@@ -16,7 +16,7 @@ class SettingsError(ValueError):
     ...     Settings("the cat sat", mask="casual")
     ... except SettingsError as error:
     ...     print(error)
-    mask must be one of none, causal, causal window, padding, window; got 'casual'.
+    mask must be one of none, causal, causal window, padding, window; got 'casual'. Did you mean 'causal'?
     """
 
 
@@ -104,9 +104,15 @@ def guarded(doing: str, needed: str) -> Iterator[None]:
     except (OSError, Warning):
         raise
     except Exception as error:
-        if type(error).__module__.partition(".")[0] == "attnviz":
+        if type(error).__module__.partition(".")[0] == "attnviz" or _is_wrong_call(error):
             raise
         raise UnexpectedError(bug_report(doing, needed, error)) from error
+
+
+def _is_wrong_call(error: Exception) -> bool:
+    """Whether Python refused the arguments of a guarded function, as it does an unknown keyword."""
+    innermost = [frame for frame, _ in traceback.walk_tb(error.__traceback__)][-1]
+    return isinstance(error, TypeError) and innermost.f_globals["__name__"] == "contextlib"
 
 
 def bug_report(doing: str, needed: str, error: BaseException) -> str:

@@ -6,9 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attnviz.core.arrays import as_numpy
+from attnviz.core.arguments import quoted
+from attnviz.core.arrays import as_numpy, mask_array
 from attnviz.core.errors import ArrayError
-from attnviz.core.projected_inputs import Projections, batch_masks, restrict_mask, visible_keys, with_batch_axes
+from attnviz.core.projected_inputs import (
+    Projections,
+    batch_masks,
+    n_axes_of,
+    restrict_mask,
+    visible_keys,
+    with_batch_axes,
+)
 from attnviz.core.trace import Trace
 
 _STAGES = (("scaled",), ("capped", "scaled"), ("masked",), ("attention",))
@@ -117,7 +125,9 @@ def onnx_attention(
     ((1, 3, 8), [0.5, 0.5, 0.0])
     """
     _check(qk_matmul_output_mode, softmax_precision, left_window_size, right_window_size)
-    has_heads = np.ndim(Q) == 4
+    if isinstance(is_causal, str) or is_causal not in (0, 1):
+        raise ArrayError(f"is_causal must be 0 or 1; got {quoted(is_causal)}.")
+    has_heads = n_axes_of("Q", Q) == 4
     given = Projections(
         _split("Q", Q, q_num_heads, "queries", "d_k"),
         _split("K", K, kv_num_heads, "keys", "d_k"),
@@ -149,25 +159,26 @@ def onnx_attention(
 
 
 def _check(mode: int, precision: int | None, *windows: int) -> None:
-    if mode not in range(len(_STAGES)):
-        raise ArrayError(f"qk_matmul_output_mode must be 0, 1, 2 or 3; got {mode!r}.")
+    if not isinstance(mode, int) or mode not in range(len(_STAGES)):
+        raise ArrayError(f"qk_matmul_output_mode must be 0, 1, 2 or 3; got {quoted(mode)}.")
     if precision is not None and precision not in _PRECISIONS:
         raise ArrayError(f"softmax_precision must be 1, 10, 11 or 16, a float type of ONNX; got {precision!r}.")
     for side, size in zip(("left", "right"), windows, strict=True):
-        if size < -1:
-            raise ArrayError(f"{side}_window_size must be -1, for all keys, or a number of them; got {size!r}.")
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < -1:
+            raise ArrayError(f"{side}_window_size must be -1, for all keys, or a number of them; got {quoted(size)}.")
 
 
 def _split(name: str, array: np.ndarray, n_heads: int | None, rows: str, columns: str) -> np.ndarray:
     """The array as (batch, heads, rows, columns); heads side by side are split."""
-    if np.ndim(array) == 4:
+    if (n_axes := n_axes_of(name, array)) == 4:
         return with_batch_axes(name, array, rows, columns)
-    if np.ndim(array) != 3:
-        raise ArrayError(f"{name} must have three axes or four; got {np.ndim(array)}.")
+    if n_axes != 3:
+        raise ArrayError(f"{name} must be an array of three axes or four; got {n_axes} of {type(array).__name__}.")
     n_sentences, n_rows, width = np.shape(array)
     attribute = "q_num_heads" if name == "Q" else "kv_num_heads"
-    if not n_heads or n_heads < 0 or width % n_heads:
-        raise ArrayError(f"{attribute} must divide the last axis of {name}; got {n_heads} for {np.shape(array)}.")
+    if not isinstance(n_heads, int | np.integer) or n_heads < 1 or width % n_heads:
+        came = f"{quoted(n_heads)} for {np.shape(array)}"
+        raise ArrayError(f"{attribute} must divide the last axis of {name}; got {came}.")
     array = with_batch_axes(name, array, rows, columns)
     return array.reshape(n_sentences, n_rows, n_heads, width // n_heads).swapaxes(1, 2)
 
@@ -188,8 +199,8 @@ def _padded(mask: np.ndarray | None, n_keys: int) -> np.ndarray | None:
     """The mask, extended so that the keys beyond it are hidden."""
     if mask is None:
         return None
-    mask = np.asarray(as_numpy(mask))
-    if mask.ndim == 0 or mask.shape[-1] >= n_keys:
+    mask = mask_array("attn_mask", mask)
+    if mask.shape[-1] >= n_keys:
         return mask
     hidden = False if mask.dtype == bool else -np.inf
     return np.pad(mask, [(0, 0)] * (mask.ndim - 1) + [(0, n_keys - mask.shape[-1])], constant_values=hidden)

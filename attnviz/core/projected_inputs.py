@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from attnviz.core.arrays import as_numpy, real
+from attnviz.core.arguments import quoted
+from attnviz.core.arrays import mask_array, real
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError
 from attnviz.core.tokens import clean, labels
@@ -50,7 +52,7 @@ def batch_masks(name: str, mask: np.ndarray | None, shape: tuple[int, int, int, 
     n_sentences, n_heads, n_queries, n_keys = shape
     if mask is None:
         return [None] * n_sentences
-    mask = np.asarray(as_numpy(mask))
+    mask = mask_array(name, mask)
     try:
         np.broadcast_to(mask, shape)
     except ValueError:
@@ -124,10 +126,18 @@ class Projections:
         return [attend_projected(q, k, v, mask=mask, **options) for q, k, v, mask in sentences]
 
 
+def n_axes_of(name: str, array: ArrayLike) -> int:
+    """How many axes an array or a nested list has; ArrayError if it isn't one."""
+    try:
+        return np.ndim(array)
+    except ValueError:  # rows of several lengths
+        raise ArrayError(f"{name} must be an array of real numbers; got {type(array).__name__}.") from None
+
+
 def with_batch_axes(name: str, array: np.ndarray, rows: str, columns: str) -> np.ndarray:
     """A float64 array (batch, heads, rows, columns); missing axes of batch and heads are added."""
     axes = ("batch", "heads", rows, columns)
-    n_axes = getattr(array, "ndim", None)
+    n_axes = n_axes_of(name, array)
     array = real(name, array, axes[-n_axes:] if n_axes in (2, 3) else axes).array
     return array.reshape((1,) * (4 - array.ndim) + array.shape)
 
@@ -141,10 +151,12 @@ def with_tokens(trace: Trace, tokens: Tokens | None, n_queries: int, n_keys: int
     )
     if isinstance(tokens, str):
         raise ArrayError(f"{rule}; got text. Write tokens.split().")
+    if not isinstance(tokens, Sequence | np.ndarray):
+        raise ArrayError(f"{rule}; got {quoted(tokens)}. Give a list of str.")
     pair = tuple(tokens) if len(tokens) == 2 and not any(isinstance(each, str) for each in tokens) else None
     of_queries, of_keys = pair or (tokens[-n_queries:], tokens)
-    if not all(isinstance(each, str) for each in (*of_queries, *of_keys)):
-        raise ArrayError(f"{rule}; got {next(type(each).__name__ for each in (*of_queries, *of_keys))} among them.")
+    if others := [type(each).__name__ for each in (*of_queries, *of_keys) if not isinstance(each, str)]:
+        raise ArrayError(f"{rule}; got {others[0]} among them.")
     if (len(of_queries), len(of_keys)) != (n_queries, n_keys):
         raise ArrayError(f"{rule}; got {f'{len(of_queries)} and ' if pair else ''}{len(of_keys)}.")
     words = [labels([clean(each) or each for each in map(str, words)]) for words in (of_queries, of_keys)]

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from attnviz.core.arguments import check_switch, quoted
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer_with, unembed
 from attnviz.core.attention import by_name
@@ -99,7 +100,9 @@ def attend_seq2seq(
     >>> labelled.name_of(labelled["attention_3"].cell((0, 0, 1)))
     'attention_3[head 1, chat, sleeps]'
     """
-    norm, activation = by_name("norm", norm, NORMS), by_name("activation", activation, ACTIVATIONS)
+    norm = None if norm is None else by_name("norm", norm, NORMS)
+    activation = by_name("activation", activation, ACTIVATIONS)
+    check_switch("memory_norm", memory_norm)
     affine = {"g_memory": g_memory, "b_memory": b_memory}
     _check_layers(encoder, decoder)
     if memory_norm and norm is None:
@@ -152,7 +155,10 @@ def _check_layers(encoder: Sequence, decoder: Sequence) -> None:
     are_pairs = all(isinstance(each, Sequence) and len(each) == 2 for each in pairs)
     if layers and pairs and are_pairs and all(isinstance(each, Parameters) for each in chain(layers, *pairs)):
         return
-    one, other = ([type(each).__name__ for each in came] for came in (layers, pairs))
+    one, other = (
+        [type(each).__name__ for each in given] if isinstance(given, Sequence) else quoted(given)
+        for given in (encoder, decoder)
+    )
     raise ArrayError(
         "An encoder is a list with the Parameters of each layer, at least one, and a decoder a list with a pair for "
         f"each, of self-attention and cross-attention; got {one} and {other}."

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeGuard
 
+from attnviz.core.arguments import did_you_mean
 from attnviz.core.errors import SettingsError
 from attnviz.core.initialisers import INITIALISERS, POSITIONS
 from attnviz.core.integer_example import INTEGER_EXAMPLE, check_integer_example
@@ -299,7 +300,9 @@ class Settings:
             _check_sentence("context", self.context)
         for name, option in FREE_OPTIONS.items():
             if not option.allows(getattr(self, name)):
-                raise SettingsError(f"{name} must be {option.rule}; got {_shown(getattr(self, name))}.")
+                value = getattr(self, name)
+                near = did_you_mean(value, [each for each in option.allowed if isinstance(each, str)])
+                raise SettingsError(f"{name} must be {option.rule}; got {_shown(value)}.{near}")
         if not _is_whole_number(self.n_heads) or self.n_heads not in divisors(self.d_model):
             raise SettingsError(
                 f"n_heads must divide d_model, so that every head gets d_model / n_heads features; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.core.arguments import check_choice, check_switch, check_whole, quoted
 from attnviz.core.errors import ArrayError
 from attnviz.core.projected_inputs import (
     Projections,
@@ -103,8 +104,11 @@ def scaled_dot_product_attention(
     >>> np.stack([each["heads"] for each in trace.batch]).shape  # what PyTorch returns
     (2, 4, 5, 8)
     """
-    if dropout_p != 0:
-        raise ArrayError(f"dropout_p must be 0, as dropout makes the numbers random; got {dropout_p!r}.")
+    if isinstance(dropout_p, np.ndarray) or dropout_p != 0:
+        raise ArrayError(f"dropout_p must be 0, as dropout makes the numbers random; got {quoted(dropout_p)}.")
+    check_switch("is_causal", is_causal)
+    check_switch("enable_gqa", enable_gqa)
+    check_choice("causal_corner", causal_corner, CORNERS)
     if is_causal and attn_mask is not None:
         raise ArrayError(
             "is_causal=True takes no attn_mask besides, as in PyTorch. Put the causal mask into attn_mask."
@@ -125,7 +129,7 @@ def scaled_dot_product_attention(
         raise ArrayError(f"causal_corner={causal_corner!r} needs is_causal=True or a window; got neither.")
     batch = given.passes(masks, scale=scale, softcap=softcap, sinks=sinks)
     trace = with_tokens(batch[0], tokens, given.n_queries, given.n_keys)
-    return trace.with_batch(batch) if getattr(query, "ndim", 0) == 4 else trace
+    return trace.with_batch(batch) if np.ndim(query) == 4 else trace
 
 
 def _projections(query: np.ndarray, key: np.ndarray, value: np.ndarray, enable_gqa: bool) -> Projections:
@@ -145,8 +149,6 @@ def _projections(query: np.ndarray, key: np.ndarray, value: np.ndarray, enable_g
 
 def _offset(corner: str, given: Projections, n_new: int) -> int:
     """The place of the first query among the keys."""
-    if corner not in CORNERS:
-        raise ArrayError(f"causal_corner must be {' or '.join(map(repr, CORNERS))}; got {corner!r}.")
     return given.n_keys - (n_new if corner == CORNERS[0] else given.n_queries)
 
 
@@ -154,6 +156,5 @@ def _keys_before(window: int | None) -> int | None:
     """How many keys a query sees before its own place."""
     if window is None:
         return None
-    if isinstance(window, bool) or not isinstance(window, (int, np.integer)) or window < 1:
-        raise ArrayError(f"window must be a whole number of keys from 1 on, its own counted; got {window!r}.")
+    check_whole("window", window, 1, "the keys that a query sees, its own counted")
     return int(window) - 1

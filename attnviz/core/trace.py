@@ -272,7 +272,10 @@ class Trace(StageGraph):
         3.62
         """
         stage = self[name]
-        index = tuple(map(operator.index, index))
+        try:
+            index = tuple(map(operator.index, index))
+        except TypeError:
+            raise IndexError(f"An index has a whole number for each of {stage.axes}; got {index!r}") from None
         if len(index) != len(stage.shape) or not all(0 <= i < n for i, n in zip(index, stage.shape, strict=True)):
             raise IndexError(f"{name} has axes {stage.axes} of lengths {stage.shape}; got the index {index}")
         if stage.is_overridden(index):

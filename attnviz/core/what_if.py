@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Self
+from typing import Self, cast
 
 import numpy as np
 
-from attnviz.core.arrays import mask_numbers, stage_numbers
+from attnviz.core.arguments import check_kind, quoted
+from attnviz.core.arrays import mask_array, mask_numbers, stage_numbers
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.operations.operation import Source
@@ -60,7 +61,7 @@ class StageGraph(Mapping[str, Stage]):
 
     def with_change(self, name: str, index: Sequence[int], value: float) -> Self:
         """The trace with one number set by hand: `with_changes` for a single change."""
-        return self.with_changes(Change(name, tuple(index), value))
+        return self.with_changes(Change(name, cast(tuple[int, ...], index), value))
 
     def with_changes(self, *changes: Change) -> Self:
         """The trace with some numbers set by hand, and everything that depends on them recomputed.
@@ -120,6 +121,7 @@ class StageGraph(Mapping[str, Stage]):
 
     def check(self, change: Change) -> None:
         """Raise ChangeError unless `change` fits a stage of this trace."""
+        check_kind("A change", change, Change, 'a Change, as Change("attention", (0, 0, 1), 1.0) is', ChangeError)
         if change.stage not in self:
             names = ", ".join(stage.name for stage in self.stages)
             raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
@@ -155,6 +157,7 @@ class StageGraph(Mapping[str, Stage]):
                [0.75, 0.25, 0.  ],
                [0.03, 0.83, 0.14]])
         """
+        visible = mask_array("visible", visible)
         scores, *others = (stage for stage in self.stages if split_layer(stage.name)[0] == "scores")
         if any(each.shape[1:] != scores.shape[1:] for each in others):
             raise ArrayError(
@@ -198,6 +201,9 @@ class StageGraph(Mapping[str, Stage]):
         >>> mixed["attention"] is english["attention"], mixed["heads"] is english["heads"]
         (True, False)
         """
+        check_kind("values", values, Mapping, 'arrays by their stages, as {"attention": array} is')
+        if unknown := [name for name in values if name not in self]:
+            raise ArrayError(f"values are of stages of the pass: {', '.join(self)}; got {quoted(unknown[0])}.")
 
         def changed(stage: Stage) -> Stage:
             if stage.name not in values:
@@ -296,7 +302,8 @@ def _check_words(axis: str, words: Sequence[str], lengths: Sequence[int]) -> Non
     if axis not in WORD_AXES:
         known = ", ".join(each.replace(" ", "_") for each in WORD_AXES)
         raise ArrayError(f"Words stand along {known}; got {written[:40]!r}.")
-    if isinstance(words, str) or not all(isinstance(each, str) for each in words):
+    is_list = isinstance(words, Sequence | np.ndarray) and not isinstance(words, str)
+    if not is_list or not all(isinstance(each, str) for each in words):
         raise ArrayError(f"{written} must be a sequence of words; got {type(words).__name__}. Give a list of str.")
     if any(n != len(words) for n in lengths):
         raise ArrayError(

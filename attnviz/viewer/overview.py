@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import zlib
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from attnviz.checks.recording.heads import LayerHeads, heads_of
 from attnviz.checks.recording.recorded import Recorded
+from attnviz.core.arguments import quoted
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.tokens import labels
 from attnviz.explain.wording import counted
@@ -66,15 +68,15 @@ def _rounded(values: np.ndarray) -> list[float | None]:
 
 
 def _effects(effects: object, layers: Sequence[LayerHeads]) -> np.ndarray:
-    try:
+    array = None
+    with suppress(TypeError, ValueError):
         array = np.asarray(effects, dtype=np.float64)
-    except (TypeError, ValueError):
-        array = np.zeros(0)
     n_heads = max([1, *(len(each.attention) for each in layers if each.attention is not None)])
-    if array.ndim != 2 or len(array) != len(layers) or array.shape[1] < n_heads:
+    most = n_heads if all(each.attention is not None for each in layers) else np.inf  # an unread layer may have more
+    if array is None or array.ndim != 2 or len(array) != len(layers) or not n_heads <= array.shape[1] <= most:
         raise OwnArraysError(
             f"effects must have a row for each layer and a column for each head, ({len(layers)}, {n_heads}), as "
-            f"head_effects returns them; got {np.shape(array)}."
+            f"head_effects returns them; got {quoted(effects) if array is None else array.shape}."
         )
     return array
 

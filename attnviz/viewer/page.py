@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import html
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from attnviz.checks.recording.recorded import Recorded, pass_of
 from attnviz.checks.report.verdict import Comparison
 from attnviz.checks.uploads import UserStages
+from attnviz.core.arguments import check_switch, quoted
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
+from attnviz.core.settings import Settings
 from attnviz.core.tokens import without_number
 from attnviz.core.trace import Trace
 from attnviz.explain.wording import counted, listed
@@ -113,6 +116,10 @@ def page(
     ...     print(n_bytes == Path(folder, "cat.html").stat().st_size)
     True
     """
+    if not isinstance(path, str | PathLike):
+        raise ArrayError(
+            f'page takes what it shows and then a file, as in page(trace, "cat.html"); got {quoted(path)}.'
+        )
     return Path(path).write_bytes(_page_of(trace, layer, effects, parameters).html.encode())
 
 
@@ -167,10 +174,13 @@ def show(
 def _page_of(
     trace: Trace | Comparison | Recorded, layer: int | None, effects: ArrayLike | None, parameters: bool
 ) -> Page:
+    check_switch("parameters", parameters)
     if isinstance(trace, Recorded):
         result, usual, extent = _of_recording(trace, layer, effects, parameters)
     elif layer is not None or effects is not None:
-        raise ArrayError(f"layer and effects are those of a recording; got a {type(trace).__name__} with them.")
+        raise ArrayError(
+            f"layer and effects are those of a recording; got a {quoted(trace)} with them. Leave these out."
+        )
     else:
         shown, document = _document(trace, parameters)
         title = _title(shown)
@@ -215,7 +225,15 @@ def _document(trace: Trace | Comparison, parameters: bool) -> tuple[Trace, bytes
     if theirs:
         code, view_params = UserStages(comparison.mistaken, comparison.at), furthest_apart(theirs, trace, comparison.at)
     if not isinstance(trace, Trace):
-        raise ArrayError(f"A page shows a trace, as attend or trace_of returns it; got {type(trace).__name__}.")
+        write = ""
+        if isinstance(trace, Mapping | np.ndarray):
+            write = ' Compare arrays first: show(compare(None, {"attention": array})).'
+        elif isinstance(trace, str | Settings):
+            write = " Write show(trace_of(...))."
+        raise ArrayError(
+            f"A page shows a trace, as attend or trace_of returns it, a comparison or a recording; got {quoted(trace)}."
+            f"{write}"
+        )
     title = _title(trace)
     scene = replace(Scene(sentence=title, view="sheet"), **view_params)
     a = SceneWithPass(replace(pinned(scene), code=code), theirs, theirs) if theirs else None

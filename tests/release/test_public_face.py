@@ -4,6 +4,7 @@ import doctest
 import importlib
 import itertools
 import pkgutil
+import pydoc
 import re
 import subprocess
 import sys
@@ -31,7 +32,7 @@ MODULES = [each.name for each in pkgutil.walk_packages(attnviz.__path__, "attnvi
 
 
 def test_public_names_exist():
-    assert set(attnviz.__all__) <= set(dir(attnviz))
+    assert [name for name in dir(attnviz) if not name.startswith("__")] == sorted(attnviz.__all__)
     for name in attnviz.__all__:
         assert getattr(attnviz, name).__name__ == name
 
@@ -47,8 +48,17 @@ def test_modules_shadow_no_public_name(tmp_path):
     assert attnviz.attend(trace["x"], parameters=attnviz.Parameters())["attention"].shape == (1, 3, 3)
     assert attnviz.page(trace, tmp_path / "cat.html") > 100_000
     assert "iframe" in attnviz.show(trace)._repr_html_()
+    assert [name for name in dir(attnviz) if not name.startswith("__")] == sorted(attnviz.__all__), "no submodules"
     ours = {"compare", "check", "show", "page", "record", *attnviz.__all__}
     assert ours.isdisjoint(each.split(".")[1] for each in MODULES)
+
+
+def test_help_starts_with_where_to_start():
+    shown = pydoc.render_doc(attnviz, renderer=pydoc.plaintext)
+    first = "\n".join(shown.partition("attnviz - ")[2].splitlines()[:10])
+    starts = ("trace_of", "attend", "terms", "compare", "testing.assert_attention", "check", "record", "show", "page")
+    assert [name for name in (*starts, "docs/api.md") if not re.search(rf"\b{re.escape(name)}\b", first)] == []
+    assert {each.split(".")[0] for each in starts if each != "terms"} <= {"testing", *attnviz.__all__}
 
 
 def test_version_option(capsys):

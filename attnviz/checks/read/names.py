@@ -12,6 +12,7 @@ import numpy as np
 
 from attnviz.checks.read.files import as_array, texts_in
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Orientation, stages
+from attnviz.core.arguments import did_you_mean
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.stage import split_layer
 from attnviz.core.tokens import labels
@@ -280,12 +281,20 @@ def check_names(names: object, present: Iterable[str]) -> None:
     for name, meaning in names.items():
         if name not in present:
             has = ", ".join(each[:40] for each in present[:8])
-            raise OwnArraysError(f"names says what {name[:60]!r} is, and nothing is called so; there are {has}.")
+            near = did_you_mean(name, present)
+            raise OwnArraysError(f"names says what {name[:60]!r} is, and nothing is called so; there are {has}.{near}")
         if not (named(meaning) or named_number(meaning) or rotation_kind(meaning) or meaning in _WORD_NAMES):
             raise OwnArraysError(
-                "names says which stage each is, such as w_q, b_q, w_o, x, mask or attention; "
-                f"got {meaning[:60]!r} for {name[:60]!r}."
+                f"names says which stage each is, such as {', '.join(_STATED[:-1])} or {_STATED[-1]}; "
+                f"got {meaning[:60]!r} for {name[:60]!r}.{did_you_mean(meaning, _STATED)}"
             )
+
+
+_STATED = (
+    *("x", "context", "w_q", "w_k", "w_v", "b_q", "b_k", "b_v", "q", "k", "v", "scores", "scaled", "mask", "masked"),
+    *("attention", "heads", "concat", "w_o", "b_o", "output"),
+)
+"""The stages that `names` may give and an error lists."""
 
 
 def unknown_names(names: Iterable[str]) -> str:

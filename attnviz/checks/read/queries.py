@@ -1,6 +1,7 @@
 """Queries: the arrays of some queries alone, of a sentence whose scores are too many to compare."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,9 @@ def of_queries(given: Mapping[str, Any], query: slice) -> list[tuple[Arrays, Seq
     by_stage = {stage: name for name, stage in stage_of.items()}
     n_queries = _length(arrays, by_stage, ("x", "q", "q_rotated", "attention", "masked", "scaled", "scores"))
     n_keys = _length(arrays, by_stage, ("context", "k", "k_rotated", "v")) or n_queries
-    rows = range(n_queries)[query] if isinstance(query, slice) else range(0)
+    rows = range(0)
+    with suppress(TypeError):  # of a slice that isn't of whole numbers
+        rows = range(n_queries)[query] if isinstance(query, slice) else rows
     if len(rows) == 0 or rows.step != 1:
         raise OwnArraysError(
             f"query is a slice of consecutive queries, such as slice(0, 128), of the {n_queries} that there are; got "

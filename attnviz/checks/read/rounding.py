@@ -51,7 +51,7 @@ class Tolerance:
         """The stated numbers, and those of `numpy.allclose` for the other; None if none is stated."""
         stated = {name: each for name, each in (("rtol", rtol), ("atol", atol)) if each is not None}
         for name, each in stated.items():
-            if not isinstance(each, Real) or not 0 <= each < math.inf:
+            if isinstance(each, bool) or not isinstance(each, Real) or not 0 <= each < math.inf:
                 raise OwnArraysError(
                     f"{name} is a number from 0 on, or None for the rounding of your arrays' own type; got {each!r}."
                 )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.explain.explanation import explain
-from attnviz.checks.read.files import Arrays
+from attnviz.checks.read.files import Arrays, as_array, numeric
 from attnviz.checks.read.layouts import recomputed, score_stages, stages_after_scores
 from attnviz.checks.read.names import is_rotation_table, stage_named
 from attnviz.checks.read.titles import title
@@ -29,6 +29,7 @@ from attnviz.checks.recording.modules import in_eval_mode
 from attnviz.checks.recording.parameters import OF_OUTPUT, Parameters, with_vectors_drawn
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import Comparison
+from attnviz.core.arguments import check_whole
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
@@ -154,11 +155,17 @@ def check(
     Right: scores = scores.masked_fill(~mask, -torch.inf)
     ...
     """
+    check_whole("seed", seed, 0, "from which numbers are drawn", OwnArraysError)
     library = Layer.of("like", like, {})
     mine = Layer.of("my_module", my_module, names or {}, has_output=library.has_output_matrix)
     width = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))
     d_model = library.parameters[width].shape[0 if library.is_in_out(width) else -1]
-    x = drawn(d_model, seed) if inputs is None else np.asarray(inputs)
+    x = drawn(d_model, seed) if inputs is None else numeric("inputs", as_array("inputs", inputs))
+    if x.ndim != 3 or x.shape[-1] != d_model:
+        raise OwnArraysError(
+            f"inputs must have the shape (sentences, tokens, d_model), with a d_model of {d_model} as like has; got "
+            f"{x.shape}."
+        )
     with in_eval_mode(my_module, like), without_fused_kernels(my_module, like), with_vectors_drawn(library, seed):
         tables = tables_of(library, x)
         passes, meaning, about_like = _passes(library, x, tables)

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.recording.dispatch import array_of
-from attnviz.checks.recording.modules import AttentionModule, attention_modules, in_eval_mode
+from attnviz.checks.recording.modules import AttentionModule, attention_modules, check_module, in_eval_mode
+from attnviz.core.arguments import quoted
 from attnviz.core.errors import OwnArraysError, guarded
 
 _OUTPUTS = ("logits", "last_hidden_state")  # of Hugging Face's outputs, which may begin with a loss
@@ -63,12 +64,13 @@ def head_effects(
     >>> effects.shape, effects > 0
     ((1, 2), array([[ True, False]]))
     """
-    if not hasattr(model, "named_modules"):
-        raise OwnArraysError(f"head_effects takes a PyTorch module first; got {type(model).__name__}.")
-    if not callable(call):
-        raise OwnArraysError(
-            f"call must be a function without arguments, such as lambda: model(x); got {type(call).__name__}."
-        )
+    check_module("head_effects takes a PyTorch module first", model)
+    for name, given, such_as in (
+        ("call", call, "without arguments, such as lambda: model(x)"),
+        ("loss", loss or callable, "of the output, such as lambda output: output.loss"),
+    ):
+        if not callable(given):
+            raise OwnArraysError(f"{name} must be a function {such_as}; got {quoted(given)}.")
     with guarded("find the attention in this model", "the names of its modules and parameters"):
         layers = [_Layer(each) for each in attention_modules(model, names)[0]]
     if not layers:

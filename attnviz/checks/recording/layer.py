@@ -14,7 +14,13 @@ import numpy as np
 
 from attnviz.checks.read.files import Arrays
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Orientation
-from attnviz.checks.recording.modules import LOOKED_FOR, AttentionModule, attention_modules, parameter_names
+from attnviz.checks.recording.modules import (
+    LOOKED_FOR,
+    AttentionModule,
+    attention_modules,
+    check_module,
+    parameter_names,
+)
 from attnviz.checks.recording.recorded import record
 from attnviz.core.errors import OwnArraysError
 
@@ -52,8 +58,7 @@ class Layer:
 
         If it may have an output matrix, that is the only matrix of no known name where none has that of an output's.
         """
-        if not hasattr(module, "named_modules"):
-            raise OwnArraysError(f"{argument} must be a PyTorch module; got {type(module).__name__}.")
+        check_module(f"{argument} must be a PyTorch module", module)
         modules, skipped = attention_modules(module, names)
         if len(modules) != 1:
             why = [f"{LOOKED_FOR}.", *(f"{each}." for each in skipped.values())] if not modules else []

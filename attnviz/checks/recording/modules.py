@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from attnviz.checks.read.names import check_names, outputs_beside, stage_named
+from attnviz.core.errors import OwnArraysError
 
 POSITION_BIAS = "position_bias"
 QUERIES, COMPRESSED, KEYS_AND_VALUES = "latent q", "compressed", "latent kv"
@@ -94,6 +95,13 @@ class AttentionModule:
     def is_batch_first(self) -> bool:
         """Whether sentences are on the first axis; by default `nn.MultiheadAttention` has them second."""
         return getattr(self.module, "batch_first", True)
+
+
+def check_module(rule: str, module: Any) -> None:
+    """OwnArraysError with a rule unless this is a PyTorch module."""
+    if isinstance(module, type) or not hasattr(module, "named_modules"):
+        came = f"the class {module.__name__}. Write {module.__name__}(...)" if isinstance(module, type) else ""
+        raise OwnArraysError(f"{rule}; got {came or type(module).__name__}.")
 
 
 def attention_modules(

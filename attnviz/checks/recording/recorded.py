@@ -11,14 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.files import Arrays, as_array
+from attnviz.checks.read.files import Arrays, as_array, numeric
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
 from attnviz.checks.recording.call import Call
 from attnviz.checks.recording.dispatch import array_of, can_listen, listening
-from attnviz.checks.recording.modules import LOOKED_FOR, AttentionModule, attention_modules, parameter_names
+from attnviz.checks.recording.modules import (
+    LOOKED_FOR,
+    AttentionModule,
+    attention_modules,
+    check_module,
+    parameter_names,
+)
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import ARRAYS_TO_SEND
+from attnviz.core.arguments import check_kind, check_sequence_of_words, check_whole, quoted
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
@@ -64,8 +71,8 @@ class Recorded(Sequence):
         context_tokens: Sequence[str] | None = None,
     ) -> None:
         for name, words in (("tokens", tokens), ("context_tokens", context_tokens)):
-            if isinstance(words, str):
-                raise OwnArraysError(f"{name} must be a sequence of words; got text. Write {name}.split().")
+            if words is not None:
+                check_sequence_of_words(name, words, OwnArraysError)
         self.paths, self.skipped = tuple(paths), skipped
         self.notes: dict[str, str] = {}
         self.tokens = None if tokens is None else tuple(tokens)
@@ -107,6 +114,12 @@ class Recorded(Sequence):
         >>> recorded[1]["attentions"].shape
         (2, 3, 3)
         """
+        if not isinstance(arrays, Mapping) or not all(isinstance(name, str) for name in arrays):
+            raise OwnArraysError(
+                "Recorded.of takes arrays by their names, as model.run_with_cache returns them, or a model's output "
+                f"with output_attentions=True; got {quoted(arrays)}."
+            )
+        check_whole("sentence", sentence, 0, "its place in the batch", OwnArraysError)
         paths, layers = _by_layer(arrays, sentence)
         recorded = cls(paths, {}, tokens)
         for number, layer in enumerate(layers):
@@ -124,6 +137,11 @@ class Recorded(Sequence):
         OwnArraysError
             If it wasn't called, or there is no such layer.
         """
+        if isinstance(layer, bool) or not isinstance(layer, int | np.integer):
+            raise OwnArraysError(
+                f"A recording has layers, 0 to {len(self) - 1}; got {quoted(layer)}. Arrays have names in a layer, as "
+                "in recorded[0]['attention']."
+            )
         if not -len(self) <= layer < len(self):
             raise IndexError(f"{len(self)} modules of attention were found, 0 to {len(self) - 1}; got {layer}.")
         layer = range(len(self))[layer]
@@ -234,7 +252,12 @@ def _numbered(arrays: Mapping[str, Any]) -> Iterator[tuple[int, str, str, Any]]:
 
 
 def _of_sentence(name: str, stage: str, value: Any, sentence: int) -> np.ndarray:
-    array, axes = as_array(name, value), stages().get(stage)
+    if value is None:
+        raise OwnArraysError(
+            f"{name} holds None in place of arrays: models of Hugging Face return attention weights with "
+            "attn_implementation='eager' alone."
+        )
+    array, axes = numeric(name, as_array(name, value)), stages().get(stage)
     if axes is None or stage in ALL_AXES or array.ndim != len(axes) + 1:
         return array
     if not 0 <= sentence < len(array):
@@ -319,8 +342,8 @@ def record(
     Q, K, V and output agree to float32 rounding.
     Your W_Q, W_K, W_V and W_O are (out, in): read transposed.
     """
-    if not hasattr(model, "named_modules"):
-        raise OwnArraysError(f"record takes a PyTorch module; got {type(model).__name__}.")
+    check_module("record takes a PyTorch module", model)
+    check_whole("sentence", sentence, 0, "its place in the batch", OwnArraysError)
     with guarded("find the attention in this model", "the names of its modules and parameters"):
         modules, skipped = attention_modules(model, names)
     if not modules:
@@ -402,6 +425,9 @@ def _hooks(
 @guarded("read this layer", ARRAYS_TO_SEND)
 def pass_of(recorded: Recorded, layer: int) -> Trace:
     """Attnviz's pass of a recorded layer, labelled with its words; OwnArraysError if the module computed another."""
+    check_kind("layer", layer, int | np.integer, "the number of a layer, counted from 0", OwnArraysError)
+    if not -len(recorded) <= layer < len(recorded):
+        raise OwnArraysError(f"The recording has the layers 0 to {len(recorded) - 1}; got the layer {layer}.")
     comparison = compare(None, recorded[layer])
     if comparison.trace is None or comparison.first is not None:
         raise OwnArraysError(

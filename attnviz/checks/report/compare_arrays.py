@@ -12,12 +12,14 @@ from attnviz.checks.explain.batch import BatchExplanation, explain_batch
 from attnviz.checks.explain.explanation import Explanation, explain
 from attnviz.checks.read.batches import batches_of
 from attnviz.checks.read.files import as_array
-from attnviz.checks.read.layouts import IN_OUT, PROJECTIONS, Orientation, layouts_of, score_stages
+from attnviz.checks.read.layouts import IN_OUT, OUT_IN, PROJECTIONS, Orientation, layouts_of, score_stages
 from attnviz.checks.read.names import (
     KEY_WORDS,
+    MEANINGS,
     Meaning,
     Texts,
     conflicting_words,
+    layers_of,
     named,
     of_layer,
     renamed,
@@ -35,6 +37,7 @@ from attnviz.checks.report.notes import how_read, questions
 from attnviz.checks.report.unexplained import unexplained
 from attnviz.checks.report.verdict import ARRAYS_TO_SEND, Comparison
 from attnviz.checks.report.words import Row, difference_clause, to_rounding
+from attnviz.core.arguments import check_choice, check_kind, check_whole, quoted
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
@@ -94,7 +97,7 @@ def compare(
     Raises
     ------
     OwnArraysError
-        If an array holds no real numbers, or they don't fit each other; or if a tolerance isn't a number from 0 on.
+        If an array holds no real numbers, or they don't fit each other; or if an argument has an invalid value.
     UnexpectedError
         If attnviz has a bug; the message says what to send us.
 
@@ -121,9 +124,9 @@ def compare(
     >>> print(compare(None, arrays, names={"looks": "attention"}))
     Attention agrees to float64 rounding.
     """
-    if not (trace is None or isinstance(trace, Trace)) or not hasattr(arrays, "items"):
-        kinds = " and ".join(type(each).__name__ for each in (trace, arrays))
-        raise OwnArraysError(f"compare takes a trace, or None, and arrays by their names; got {kinds}.")
+    _check_order(trace, arrays)
+    check_arrays("compare takes a trace, or None, and arrays by their names", arrays)
+    _check_stated(layer, n_heads, orientation, true_is)
     texts, numbers = without_words(renamed(arrays, names) if names else arrays)
     stated = Conventions(n_heads, orientation, true_is, Tolerance.of(rtol, atol))
     try:
@@ -177,6 +180,38 @@ def compare(
     )
 
 
+def check_arrays(rule: str, arrays: object) -> None:
+    """OwnArraysError with a rule unless these are arrays by their names."""
+    if not isinstance(arrays, Mapping):
+        is_recording = hasattr(arrays, "context_tokens")
+        write = "Give one of its layers, as recorded[0]" if is_recording else 'Write {"attention": array}'
+        raise OwnArraysError(f"{rule}; got {quoted(arrays)} as arrays. {write}.")
+    if other := [name for name in arrays if not isinstance(name, str)]:
+        raise OwnArraysError(f"Names of arrays are str, such as 'attention'; got {quoted(other[0])} for one.")
+
+
+def _check_order(trace: object, arrays: object) -> None:
+    """OwnArraysError unless a trace, or None, comes first."""
+    if trace is None or isinstance(trace, Trace):
+        return
+    turn = "compare(trace, arrays)" if isinstance(arrays, Trace) else "compare(None, arrays)"
+    raise OwnArraysError(
+        f"compare takes a trace, or None, and arrays by their names; got {quoted(trace)} and {quoted(arrays)}. Write "
+        f"{turn}."
+    )
+
+
+def _check_stated(layer: object, n_heads: object, orientation: object, true_is: object) -> None:
+    """OwnArraysError if a convention has a value that it can't have."""
+    if layer is not None:
+        check_kind("layer", layer, int | np.integer, "the number of a layer, from 1 on", OwnArraysError)
+    if n_heads is not None:
+        check_whole("n_heads", n_heads, 1, "how many heads there are", OwnArraysError)
+    for name, stated, allowed in (("orientation", orientation, (IN_OUT, OUT_IN)), ("true_is", true_is, MEANINGS)):
+        if stated is not None:
+            check_choice(name, stated, allowed, OwnArraysError)
+
+
 def _explained(
     trace: Trace | None,
     arrays: Mapping[str, np.ndarray],
@@ -190,6 +225,12 @@ def _explained(
         if query is not None:
             raise OwnArraysError("query compares with the pass of your own arrays: give None as the trace.")
         return None, explain(trace, arrays, layer, stated), texts
+    n_layers = max(len(layers_of(arrays)), 1)
+    if layer is not None and not 1 <= layer <= n_layers:
+        raise OwnArraysError(
+            f"The arrays are of {counted(n_layers, 'layer')}; got the layer {layer}. Leave layer out, or give it from "
+            "1 on with arrays of several layers, such as attention_1 and attention_2."
+        )
     own = arrays if layer is None else of_layer(arrays, layer)
     batches = batches_of(own, max(map(len, texts.values()), default=0), stated.n_heads or 0)
     if query is None:

@@ -53,8 +53,7 @@ class Rotation(Operation):
     Examples
     --------
     >>> import numpy as np
-    >>> from attnviz import Parameters, attend
-    >>> from attnviz.core.operations.rotation import Rotation
+    >>> from attnviz import Parameters, Rotation, attend
     >>> x = np.array([[1.0, 0.0]] * 3)  # the same word at the positions 0, 1 and 2
     >>> attend(x, parameters=Parameters(), rotation=Rotation())["q_rotated"][0].round(2)
     array([[ 1.  ,  0.  ],
@@ -72,10 +71,13 @@ class Rotation(Operation):
     operands = (Operand("row", "rope"),)
 
     def __post_init__(self):
-        if not (isinstance(self.base, int | float) and 1 <= self.base < math.inf):
+        if not (isinstance(self.base, int | float) and not isinstance(self.base, bool) and 1 <= self.base < math.inf):
             raise ArrayError(f"The base of a rotation is a finite number from 1 on, as 10000 is; got {self.base!r}.")
         if self.pairs not in PAIRS:
             raise ArrayError(f"The pairs of a rotation are {' or '.join(PAIRS)}; got {self.pairs!r}.")
+        for name, each in (("dims", self.dims or 0), ("first", self.first)):
+            if isinstance(each, bool) or not isinstance(each, int | np.integer):
+                raise ArrayError(f"{name} of a rotation is a whole number; got {each!r}.")
 
     def for_length(self, length: int) -> "Rotation":
         """The rotation of rows of this length, with `dims` set; ArrayError if `dims` is odd or too large."""

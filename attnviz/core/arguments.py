@@ -1,0 +1,80 @@
+"""Arguments: checks of what callers pass, which name the rule, what came and what to write instead."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from attnviz.core.arrays import as_numpy
+from attnviz.core.errors import ArrayError
+
+_MOST_SHOWN = 40  # characters of a value in an error
+
+
+def quoted(value: object) -> str:
+    """A value as an error quotes it: short ones in full, any other by its type."""
+    if value is None or isinstance(value, bool | int | float | str | slice):
+        text = repr(value)
+        return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def did_you_mean(value: object, allowed: Iterable[str]) -> str:
+    """A sentence with the allowed text that is nearest to `value`; "" if none is near.
+
+    >>> did_you_mean("visble", ("visible", "hidden"))
+    " Did you mean 'visible'?"
+    """
+    from difflib import get_close_matches  # for errors alone: `import attnviz` is fast
+
+    near = get_close_matches(value, [*allowed], n=1) if isinstance(value, str) else []
+    return f" Did you mean {near[0]!r}?" if near else ""
+
+
+def check_choice(name: str, value: object, allowed: Sequence[str], error: type[ValueError] = ArrayError) -> None:
+    """Raise `error` unless `value` is one of the allowed texts."""
+    if not (isinstance(value, str) and value in allowed):
+        rest = ", ".join(map(repr, allowed[:-1]))
+        raise error(f"{name} must be {rest} or {allowed[-1]!r}; got {quoted(value)}.{did_you_mean(value, allowed)}")
+
+
+def check_kind(name: str, value: object, kind: Any, such_as: str, error: type[ValueError] = ArrayError) -> None:
+    """Raise `error` unless `value` is an instance of a type or a union of types."""
+    if not isinstance(value, kind):
+        raise error(f"{name} must be {such_as}; got {quoted(value)}.")
+
+
+def check_switch(name: str, value: object, error: type[ValueError] = ArrayError) -> None:
+    """Raise `error` unless `value` is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise error(f"{name} must be True or False; got {quoted(value)}.")
+
+
+def check_whole(name: str, value: object, least: int, of: str, error: type[ValueError] = ArrayError) -> None:
+    """Raise `error` unless `value` is a whole number from `least` on; `of` says what it counts."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise error(f"{name} must be a whole number from {least} on, {of}; got {quoted(value)}.")
+
+
+def as_number(name: str, value: object, error: type[ValueError] = ArrayError) -> float:
+    """One finite number, which an array or a tensor may hold; `error` for anything else."""
+    try:
+        array = np.asarray(as_numpy(value))
+    except (TypeError, ValueError):
+        array = np.zeros(0)
+    if array.shape != () or array.dtype.kind not in "iuf":
+        raise error(f"{name} must be one number, as 0.125 is; got {quoted(value)}.")
+    if not np.isfinite(array):
+        raise error(f"{name} must be a finite number, as 0.125 is; got {array}.")
+    return float(array)
+
+
+def check_sequence_of_words(name: str, words: Any, error: type[ValueError] = ArrayError) -> None:
+    """Raise `error` unless `words` is a list, a tuple or an array of str."""
+    if isinstance(words, str):
+        raise error(f"{name} must be a sequence of words; got text. Write {name}.split().")
+    if not isinstance(words, Sequence | np.ndarray):
+        raise error(f"{name} must be a sequence of words; got {quoted(words)}. Give a list of str.")
+    if others := [type(each).__name__ for each in words if not isinstance(each, str)]:
+        came = f"{type(words).__name__} with {others[0]}"
+        raise error(f"{name} must be a sequence of words; got {came} in it. Give a list of str.")
