@@ -197,7 +197,9 @@ def _of_recording(
     """The page of all heads, its usual size, and what makes it large."""
     exact, trace = _exact_layer(recorded, layer)
     document = None if trace is None else _document(trace, parameters)[1]
-    title = _titled(recorded.tokens or ()) or f"{counted(len(recorded), 'layer')} of attention"
+    title = (
+        _titled(recorded.tokens or recorded.context_tokens or ()) or f"{counted(len(recorded), 'layer')} of attention"
+    )
     html = filled_with_heads(overview_json(recorded, effects, exact), document, f"{title} – attnviz")
     n_tokens = max([0, *(max(each) for each in recorded.lengths.values() if each)])
     extent = f"it has {counted(len(recorded), 'layer')} and {counted(n_tokens, 'token')}"

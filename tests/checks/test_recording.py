@@ -23,7 +23,8 @@ from fakemodules import (
 from implementations import softmax
 from torchmodules import CASES, RECORDED, record_case
 
-from attnviz import OwnArraysError, Recorded, Settings, compare, record, show, trace_of
+from attnviz import OwnArraysError, Parameters, Recorded, Settings, attend, compare, record, show, trace_of
+from attnviz.checks.recording.heads import heads_of
 from attnviz.checks.recording.recorded import Call
 
 X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
@@ -438,3 +439,64 @@ def test_arrays_without_layers_are_refused():
         Recorded.of({"q": X[0], "k": X[0]})
     with pytest.raises(OwnArraysError, match="got none"):
         Recorded.of({})
+
+
+FIVE = ("the", "cat", "sat", "on", "it")
+CACHED, PROJECTED = (np.random.default_rng(seed).normal(size=(2, 5, 3)) for seed in (8, 9))
+
+
+def with_past(n):
+    """What attention computes of the last `n` queries, beside the keys and values of earlier tokens."""
+    scores = PROJECTED[:, -n:] @ CACHED.swapaxes(1, 2) / 3**0.5
+    attention = softmax(np.where(np.tri(5, dtype=bool)[-n:], scores, -np.inf))
+    rows = {"x": X[0, -n:], "q": PROJECTED[:, -n:], "k": CACHED[:, -n:], "v": CACHED[:, -n:]}
+    return {**rows, "past_key": CACHED[:, :-n], "past_value": CACHED[:, :-n], "attention": attention}
+
+
+def layer_of(n_queries, n_keys=None):
+    """What attention computes of tokens, and of a context if there are keys."""
+    x, context = X[0, :n_queries], X[1, :n_keys]
+    made = attend(x, None if n_keys is None else context, parameters=Parameters())
+    return {"x": x, "attention": made["attention"].value} | ({} if n_keys is None else {"context": context})
+
+
+WORDED = {
+    "the words of all keys, beside a cache": ({"a": with_past(2)}, FIVE, None, [(FIVE[3:], FIVE)]),
+    "the words of one query and all keys": ({"a": with_past(1)}, FIVE, None, [(FIVE[4:], FIVE)]),
+    "the words of queries alone": ({"a": with_past(2)}, FIVE[3:], None, [(FIVE[3:], tuple("12345"))]),
+    "a context alone": ({"a": layer_of(2, 5)}, None, FIVE, [(tuple("12"), FIVE)]),
+    "two texts of one length": (
+        {"encoder.0": layer_of(2), "decoder.0.self": layer_of(2), "decoder.0.cross": layer_of(2, 2)},
+        ("le", "chat"),
+        ("the", "cat"),
+        [(("the", "cat"),) * 2, (("le", "chat"),) * 2, (("le", "chat"), ("the", "cat"))],
+    ),
+    "two texts of one length, and names that don't tell": (
+        {"0": layer_of(2), "1": layer_of(2, 2)},
+        ("le", "chat"),
+        ("the", "cat"),
+        [(("1", "2"),) * 2, (("le", "chat"), ("the", "cat"))],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WORDED)
+def test_words_reach_every_view(case):
+    layers, tokens, context_tokens, expected = WORDED[case]
+    recorded = Recorded([*layers], {}, tokens, context_tokens)
+    for number, arrays in enumerate(layers.values()):
+        recorded.keep(number, {name: np.asarray(each) for name, each in arrays.items()})
+    labels = [compare(None, each).trace.labels for each in recorded]
+    assert [(each["query"], each["key"]) for each in labels] == expected
+    assert [(each.queries, each.keys) for each in heads_of(recorded)] == expected
+    shown = [show(recorded, layer=layer) for layer in range(len(recorded))]
+    assert {each.title for each in shown} == {" ".join(tokens or context_tokens)}
+    for page, words in zip(shown, expected, strict=True):
+        assert all(f'"{word}"' in page.html for axis in words for word in axis)
+
+
+def test_a_pass_without_words_takes_those_of_the_arrays():
+    trace, arrays = attend(X[0], parameters=Parameters()), layer_of(5) | {"tokens": np.array(FIVE)}
+    assert compare(trace, arrays).trace.labels["key"] == FIVE
+    named = trace.labelled(query=tuple("abcde"), key=tuple("abcde"))
+    assert compare(named, arrays).trace.labels["key"] == tuple("abcde")

@@ -101,10 +101,10 @@ def _words(arrays: Arrays, n_queries: int, n_keys: int) -> tuple[tuple[str, ...]
         return words[-n:] if len(words) >= n else None
 
     numbers = tuple(map(str, range(1, max(n_queries, n_keys) + 1)))
-    of_keys = "context_tokens" if "context" in arrays else "tokens"
+    of_keys = "tokens" if arrays.keys().isdisjoint(("context", "context_tokens")) else "context_tokens"
     keys = fitting(of_keys, n_keys) or numbers[:n_keys]
     if "context" not in arrays and n_queries < n_keys:  # the new tokens stand last
-        return keys[-n_queries:], keys
+        return fitting("tokens", n_queries) or keys[-n_queries:], keys
     return fitting("tokens", n_queries) or numbers[:n_queries], keys
 
 

@@ -30,6 +30,7 @@ from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
+_SIDES = ("encoder", "decoder")  # in the names of modules
 _MAX_REASON = 300  # characters of a library's error message
 
 
@@ -168,22 +169,36 @@ class Recorded(Sequence):
         return {layer: _lengths(arrays) for layer, arrays in self._layers.items()}
 
     def _words_of(self, layer: int) -> Arrays:
-        """The words of a layer's queries, and of its context's keys; none if it isn't certain which."""
-        tokens, context_tokens, all_lengths = self.tokens, self.context_tokens, self.lengths
-        if (lengths := all_lengths[layer]) is None:
-            words = {"tokens": tokens}
+        """The words of a layer's queries, and of its keys if those have others; none if it isn't certain which."""
+        lengths = self.lengths[layer]
+        if lengths is None:
+            words = {"tokens": self.tokens}
         elif "context" in self._layers[layer]:
             n_queries, n_keys = lengths
             numbers = tuple(map(str, range(1, n_keys + 1)))
-            words = {"tokens": tokens if _fits(tokens, n_queries) else None}
-            words["context_tokens"] = context_tokens if _fits(context_tokens, n_keys) else numbers
-        else:  # of an encoder, those of the context
-            n = lengths[0]
-            contexts = {each[1] for other, each in all_lengths.items() if each and "context" in self._layers[other]}
-            is_context = _fits(context_tokens, n) or (context_tokens is None and n in contexts)
-            is_certain = is_context != _fits(tokens, n)
-            words = {"tokens": (context_tokens if is_context else tokens) if is_certain else None}
+            words = {"tokens": self._last_words(n_queries)}
+            words["context_tokens"] = self.context_tokens if _fits(self.context_tokens, n_keys) else numbers
+        else:
+            words = self._words_of_self_attention(self.paths[layer], *lengths)
         return {name: np.array(each) for name, each in words.items() if each}
+
+    def _words_of_self_attention(self, path: str, n_queries: int, n_keys: int) -> dict[str, tuple[str, ...] | None]:
+        """The words of queries; of an encoder, those of the context. Beside a cache, those of all keys as well."""
+        tokens, context_tokens = self.tokens, self.context_tokens
+        contexts = {each[1] for layer, each in self.lengths.items() if each and "context" in self._layers[layer]}
+        is_context = _fits(context_tokens, n_queries) or (context_tokens is None and n_queries in contexts)
+        is_own = _fits(tokens, n_queries)
+        if is_context and is_own:  # as long as both sentences: the module's name may tell
+            is_context, is_own = ((each in path) > (other in path) for each, other in (_SIDES, _SIDES[::-1]))
+        if not is_context and not is_own and n_queries < n_keys and _fits(tokens, n_keys):
+            return {"tokens": self._last_words(n_queries), "context_tokens": tokens}
+        return {"tokens": context_tokens if is_context else tokens if is_own else None}
+
+    def _last_words(self, n_queries: int) -> tuple[str, ...] | None:
+        """The words of the queries, the last ones beside a cache; None if the sentence has another length."""
+        words = self.tokens
+        is_cached = words is not None and (n_queries, len(words)) in self.lengths.values()
+        return words[-n_queries:] if words is not None and (is_cached or len(words) == n_queries) else None
 
     def keep(self, layer: int, arrays: Arrays) -> None:
         self._layers.setdefault(layer, arrays)
@@ -295,7 +310,8 @@ def record(
     model : torch.nn.Module
         A model, or one module of attention.
     tokens : sequence of str, optional
-        The words of the sentence, for `show` and `compare`; of an encoder and a decoder, those of the decoder.
+        The words of the sentence, for `show` and `compare`; of an encoder and a decoder, those of the decoder. With a
+        cache, the words of all keys or those of the queries alone.
     context_tokens : sequence of str, optional
         The words that cross-attention looks at: its keys', and those of the encoder's own layers. Without them, and in
         a layer of self-attention that is as long as both sentences, or as neither, words are numbered.

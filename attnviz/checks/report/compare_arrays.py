@@ -145,7 +145,7 @@ def compare(
     masks = [shortened(each.name) for each in against]
     layouts = explanation.layouts
     unless = f"True in your {listed(masks)} means a {against[0].true_is} key" if against else ""
-    if trace is None and shown is not None:
+    if shown is not None and (trace is None or (texts and "attention" in trace and not trace.labels)):
         shown = with_words(shown, *words_of(shown, texts, numbers))
         read += _unused_words(shown, texts)
     return Comparison(
