@@ -8,15 +8,17 @@ from page import SENTENCE
 
 from attnviz.scene.scene import Scene
 from attnviz.scene.with_pass import SceneWithPass
-from attnviz.viewer.bundle import STYLES, bundle, inert, joined, module
+from attnviz.viewer.bundle import STYLES, bundle, inert, joined, module, modules_of, scoped
+from attnviz.viewer.script import FIRST, PARTS
 
 ALONE = "http://alone.test"
 PAGE = in_page("alone.html")
 UNSEEN = "@media screen { html:not(.painted) { opacity: 0.0001 } }"
 """Nothing is painted, which saves a fifth; all is laid out, pressed and, as it isn't 0, called visible as ever."""
 SHEET = joined(STYLES) + UNSEEN
-MODULES = bundle(module("component"))
-"""As one text: sixty requests would take longer than the tests."""
+_ALL = [each for name, part in PARTS.items() if name != FIRST for each in part.exports]
+MODULES = scoped(modules_of(*map(module, [*_ALL, "together"])))
+"""Those of the app's pages as one text: sixty requests would take longer than the tests."""
 
 
 def written(trace=None, **settings):
@@ -69,7 +71,7 @@ class Alone:
         route.fulfill(body=self.text, content_type="text/html")
 
 
-def scoped(name, export):
+def exporting(name, export):
     """A module with its imports, in a scope of its own beside those that `MODULES` has."""
     return f"const {name}_js = (() => {{\n{bundle(module(name))}\nreturn {{ {export} }};\n}})();\n"
 

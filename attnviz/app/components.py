@@ -9,18 +9,20 @@ import streamlit as st
 
 from attnviz.app import browser_tabs
 from attnviz.app.page_scene import PageScene, SceneSetter
-from attnviz.app.scripts import loader, runs
+from attnviz.app.scripts import loader, page_loader, runs
 from attnviz.articles.pieces import Door
 from attnviz.contract.article import Article, Piece
 from attnviz.lessons.lesson import contents
 from attnviz.scene.document.encoding import to_json
 from attnviz.scene.document.reply_notes import ReplyNotes
 
-_LOADER = loader("component")
+_PASS = page_loader("pass")
 _ROOT = '<div class="{}" aria-busy="true"></div>'  # until the browser has its script
-_viewer = st.components.v2.component("attnviz.viewer", html=_ROOT.format("attnviz"), js=_LOADER)
-_lessons = st.components.v2.component("attnviz.lessons", html=_ROOT.format("attnviz lessons"), js=_LOADER)
-_outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnviz outlet"), js=_LOADER)
+_viewer = st.components.v2.component("attnviz.viewer", html=_ROOT.format("attnviz"), js=_PASS)
+_lessons = st.components.v2.component(
+    "attnviz.lessons", html=_ROOT.format("attnviz lessons"), js=page_loader("lessons")
+)
+_outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnviz outlet"), js=_PASS)
 
 
 def draw_pass(shown: PageScene) -> None:

@@ -9,14 +9,25 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.viewer.script import SCRIPTS
+from attnviz.viewer.script import LATE, SCRIPTS, needed, whole
 
 _LOADER = Path(__file__).with_name("loader.js").read_text("utf-8")
+_PAGE_LOADER = Path(__file__).with_name("pageLoader.js").read_text("utf-8")
 
 
 def loader(name: str) -> str:
     """The loader of one of `SCRIPTS`: Streamlit sends an inline component's code in every run, so it is short."""
     return _LOADER.replace("{path}", SCRIPTS[name].path.lstrip("/"))
+
+
+def page_loader(name: str) -> str:
+    """The loader of one of `viewer.script.PARTS`, with those that it comes after."""
+    return _PAGE_LOADER.replace("{paths}", " ".join(paths(name)))
+
+
+def paths(name: str) -> list[str]:
+    """The paths of the scripts that a part needs, below the site, in the order in which they follow each other."""
+    return [SCRIPTS[each].path.lstrip("/") for each in needed(name)]
 
 
 def runs() -> None:
@@ -38,12 +49,15 @@ SCRIPT_PATH = "/viewer/{name}-{text}.js"  # under any hash: a page from before a
 
 async def answer_script(request: Request) -> Response:
     """The response to a request for a script."""
-    script = SCRIPTS.get(request.path_params["name"])
+    name = request.path_params["name"]
+    script = SCRIPTS.get(name)
     if script is None:
         return PlainTextResponse("There is no such script. Reload the page.", 404)
     is_current = request.url.path.endswith(script.path)
     caching = "public, max-age=31536000, immutable" if is_current else "no-store"
     headers = {"Vary": "Accept-Encoding", "Cache-Control": caching}
+    if name in LATE and not is_current:
+        script = whole(name)
     if "gzip" in request.headers.get("accept-encoding", ""):  # compressed once, not for each of a class
         return Response(script.compressed, media_type="text/javascript", headers=headers | {"Content-Encoding": "gzip"})
     return Response(script.text, media_type="text/javascript", headers=headers)

@@ -12,7 +12,7 @@ import functools
 import hashlib
 import html
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os.path import normpath
 from pathlib import Path
 
@@ -37,12 +37,34 @@ def bundle(entry: Path) -> str:
     """The text of a module, preceded by its imports, each once. Raises ValueError if imports form a cycle, an imported
     name is not exported, or a form is unknown.
     """
+    texts = modules_of(entry)
+    last = texts.pop(entry)
+    return "\n".join([scoped(texts), joinable(last)] if texts else [joinable(last)])
+
+
+def modules_of(*entries: Path) -> dict[Path, str]:
+    """The texts of modules and all that they import, each after its own imports. Raises ValueError as `bundle` does."""
     texts: dict[Path, str] = {}
-    _add(entry, (), texts)
+    for entry in entries:
+        _add(entry, (), texts)
     for path, text in texts.items():
         _check(path, text, texts)
-    *imported, (_, last) = texts.items()
-    return "\n".join([*(_scoped(path, text) for path, text in imported), _joinable(last)])
+    return texts
+
+
+def scoped(texts: Mapping[Path, str]) -> str:
+    """Modules as constants that hold their exports, named as in `scope`."""
+    return "\n".join(_scoped(path, text) for path, text in texts.items())
+
+
+def scope(path: Path) -> str:
+    """The name of the constant that holds the exports of a module."""
+    return f"{path.stem}_js"
+
+
+def imports(path: Path, text: str) -> set[Path]:
+    """The modules that a module imports."""
+    return {_source(path, each) for each in _IMPORT.finditer(text)}
 
 
 def _add(path: Path, importers: tuple[Path, ...], texts: dict[Path, str]) -> None:
@@ -68,7 +90,7 @@ def _check(path: Path, text: str, texts: dict[Path, str]) -> None:
         if missing := set(re.findall(r"\w+", imported["names"])) - set(_exported(texts[source])):
             names = ", ".join(sorted(missing))
             raise ValueError(f"{path.name} imports {names}, which {source.name} does not export. Export or rename it.")
-    if other := _UNKNOWN_FORM.search(_joinable(text)):
+    if other := _UNKNOWN_FORM.search(joinable(text)):
         form = 'import { name } from "../folder/module.js";'
         raise ValueError(f"{path.name} has {other[0]!r}. Write `{form}`, and export functions and constants.")
 
@@ -78,11 +100,10 @@ def _exported(text: str) -> list[str]:
 
 
 def _scoped(path: Path, text: str) -> str:
-    """A module as a constant that holds its exports."""
-    return f"const {path.stem}_js = (() => {{\n{_joinable(text)}return {{ {', '.join(_exported(text))} }};\n}})();\n"
+    return f"const {scope(path)} = (() => {{\n{joinable(text)}return {{ {', '.join(_exported(text))} }};\n}})();\n"
 
 
-def _joinable(text: str) -> str:
+def joinable(text: str) -> str:
     """A module's text, with imports read from such constants."""
     return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", text))
 
@@ -90,9 +111,17 @@ def _joinable(text: str) -> str:
 STYLES = {path.stem: path for path in sorted(BROWSER.glob("*/*.css"), key=lambda path: path.name)}  # by name
 
 
+_STYLE_COMMENT = re.compile(r" */\*.*?\*/\n?", re.DOTALL)
+
+
+def style(name: str) -> str:
+    """A stylesheet without its comments."""
+    return _STYLE_COMMENT.sub("\n", STYLES[name].read_text("utf-8"))
+
+
 def joined(names: Iterable[str]) -> str:
     """The stylesheets with these names as one text."""
-    return "\n".join(STYLES[each].read_text("utf-8") for each in names)
+    return "\n".join(map(style, names))
 
 
 _NOT_OF_A_PASS = {
@@ -101,7 +130,9 @@ _NOT_OF_A_PASS = {
     "classVoices",
     "classroom",
     "lesson",
+    "lessonOwnPictures",
     "lessonPages",
+    "lessonTalk",
     "phone",
     "settings",
     "slide",

@@ -13,7 +13,18 @@ from attnviz.viewer.bundle import THEME, joined
 from attnviz.viewer.script import SCRIPTS
 
 # of what is drawn without the viewer
-STYLES = ("charts", "classVoices", "classroom", "formula", "frame", "lesson", "phone", "slide", "tokens")
+STYLES = (
+    "charts",
+    "classVoices",
+    "classroom",
+    "formula",
+    "frame",
+    "lesson",
+    "lessonOwnPictures",
+    "phone",
+    "slide",
+    "tokens",
+)
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>

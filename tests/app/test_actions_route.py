@@ -28,7 +28,7 @@ from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import Scene
 from attnviz.scene.with_pass import fit_to_pass
 from attnviz.viewer.bundle import module
-from attnviz.viewer.script import SCRIPTS
+from attnviz.viewer.script import LATE, SCRIPTS, whole
 
 BEFORE = Scene(sentence="the cat sat")
 MUTE = ("mute", {"stage": "heads", "place": 0})
@@ -59,6 +59,7 @@ def test_the_routes_are_there_wherever_the_app_is_mounted(tab):
         assert "immutable" in found.headers["cache-control"]
         older = ask(APP, f"/a/course/viewer/{name}-{'0' * 16}.js")  # a page from before an update asks for it
         assert (older.status, older.headers["cache-control"]) == (200, "no-store")
+        assert older.text == (whole(name) if name in LATE else script).text.decode()
 
 
 def test_a_pass_is_made_once_for_actions_that_leave_it_as_it_is_and_then_let_go(tab, monkeypatch):

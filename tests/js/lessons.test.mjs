@@ -14,14 +14,10 @@ import { searchOf, without } from "../../attnviz/viewer/browser/lesson/course.js
 import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
 import { makeLessonState, makeNavigation } from "../../attnviz/viewer/browser/lesson/navigation.js";
 import { candidateAt, verdictOn } from "../../attnviz/viewer/browser/lesson/question.js";
-import {
-  makeStopwatch,
-  makeWindowPair,
-  planText,
-  timeText,
-} from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
+import { makeStopwatch, planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
+import { makeWindowPair } from "../../attnviz/viewer/browser/lesson/windowPair.js";
 import { makeTalkStore } from "../../attnviz/viewer/browser/talk/talkController.js";
-import { makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkDock.js";
+import { makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkFiles.js";
 import { numberIn } from "../../attnviz/viewer/browser/model/numeral.js";
 import { forbidden, storeOf } from "./helpers.mjs";
 

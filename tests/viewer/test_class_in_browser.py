@@ -6,7 +6,7 @@ import tomllib
 
 import msgspec
 import pytest
-from alone import MODULES, Alone, scoped, tab_with
+from alone import MODULES, Alone, exporting, tab_with
 from needs import in_page
 from tab import expect, frames
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def tab(browser):
-    phone = scoped("classPage", "mountClass") + scoped("classViewer", "makeClassViewer")
+    phone = exporting("classPage", "mountClass") + exporting("classViewer", "makeClassViewer")
     yield from tab_with(browser, "class.html", MODULES + phone)
 
 

@@ -1,15 +1,21 @@
 """What Streamlit calls, called without it: pages come and go and are drawn again, and what is done is answered."""
 
+import json
+import re
+from urllib.parse import urlsplit
+
 import pytest
-from alone import MODULES, SHEET
+from alone import SHEET
 from documents import answer_bytes, fitted_at
 from needs import in_page
 from tab import becomes, expect, parameters, step_is
 
+from attnviz.app.scripts import paths
 from attnviz.contract.base import received
 from attnviz.contract.request_reply import ActionsRequest
 from attnviz.explain import export
 from attnviz.scene.actions.session import Session, reply_to
+from attnviz.viewer.script import SCRIPTS
 
 pytestmark = pytest.mark.browser
 
@@ -39,12 +45,14 @@ class Site:
         return self.page.evaluate("([box, answer]) => run(box, answer)", [box, answer.decode()])
 
     def _answer(self, route):
+        path = urlsplit(route.request.url).path
         if route.request.method == "POST":
             route.fulfill(body=reply_to(self.session, received(route.request.post_data_buffer, ActionsRequest)))
-        elif route.request.url.endswith(".js"):
-            route.fulfill(body=MODULES, content_type="text/javascript")
+        elif path.endswith(".js"):
+            script = SCRIPTS[path.removeprefix("/viewer/").rpartition("-")[0]]
+            route.fulfill(body=script.text, content_type="text/javascript")
         else:
-            route.fulfill(body=in_page("component.html") % SHEET, content_type="text/html")
+            route.fulfill(body=in_page("component.html") % (SHEET, json.dumps(paths("pass"))), content_type="text/html")
 
 
 @pytest.fixture(scope="module")
@@ -213,3 +221,26 @@ def test_script_is_copied_verbatim(site):
     page.locator("#paper").focus()
     page.keyboard.press("ControlOrMeta+V")
     expect(page.locator("#paper")).to_have_value(export.script(site.session.resolved().trace))
+
+
+def test_missing_script_is_reported_and_what_was_done_goes_on_with_it(site):
+    """Of the talk, which a key adds to. The first try fails, as does the next one."""
+    page = site.open(sentence="the cat sat")
+    page.evaluate("localStorage.clear()")
+    site.run("one")
+    page.route(f"{SITE}talk", lambda route: route.fulfill(json={"questions": []}))  # those that it suggests
+    talk = re.compile("/viewer/talk-")
+    page.route(talk, lambda route: route.abort())
+    page.keyboard.press("m")
+    notice = page.locator(".late-script")
+    expect(notice.get_by_role("status")).to_contain_text("the server doesn’t answer. Nothing is lost")
+    for is_there in (False, True):
+        if is_there:
+            page.unroute(talk)
+        with page.expect_request(talk):
+            notice.get_by_role("button", name="Try again").click()
+    moments = page.get_by_role("dialog", name="Your talk").locator(".talk-moments > li")
+    expect(moments).to_have_count(1)
+    expect(moments).to_contain_text("the cat sat")
+    expect(notice).to_have_count(0)
+    page.evaluate("localStorage.clear()")

@@ -670,3 +670,18 @@ def test_covered_number_opens_nothing(taught):
     page = taught("?lesson=one-number&moment=3")
     page.locator('[data-stage="k"] td').last.click()
     expect(page.locator(".number-line")).not_to_be_visible()
+
+
+def test_first_answer_needs_no_picture(taught):
+    """Its script may come whenever it comes: then the text stays as it is, and the keyboard where it is."""
+    taught().evaluate("() => { window.held = new Promise(come => { window.come = come; }); }")
+    page = taught()
+    expect(page.locator(".lesson-picture > *")).to_have_count(0)
+    page.get_by_role("button", name="animal").click()
+    expect(page.locator(".verdict.right")).to_be_visible()
+    page.get_by_role("button", name="Next").focus()
+    page.evaluate("() => { window.verdict = document.querySelector('.verdict > p'); come(); delete window.held; }")
+    expect(page.locator(".lesson-picture .thread .arcs").first).to_be_visible()
+    expect(page.locator("dfn.term").first).to_be_visible()
+    expect(page.get_by_role("button", name="Next")).to_be_focused()
+    assert page.evaluate("() => verdict.isConnected")

@@ -14,7 +14,8 @@ from attnviz.core.errors import ChangeError
 from attnviz.core.order import LAYER
 from attnviz.models import MODELS
 from attnviz.scene.actions.messages import cell_in, change_in, index_in, indices_in, option_in, writer_in
-from attnviz.viewer.bundle import BROWSER, bundle, module
+from attnviz.viewer.bundle import BROWSER, STYLES, bundle, module, modules_of, style
+from attnviz.viewer.script import PARTS, SCRIPTS
 
 TRACE = trace_of(Settings("the cat sat", mask="causal"))
 _SLIDER = re.compile(r"^(?P<of>[^\n{]*)::(?P<part>-webkit-slider-\S+|-moz-range-\S+) \{(?P<does>[^}]*)\}", re.MULTILINE)
@@ -164,9 +165,8 @@ def test_bundle_refuses_other_imports(tmp_path, changed, says):
 
 def test_bundle_strips_type_comments():
     assert "/** @" in module("state").read_text("utf-8")
-    assert not any(
-        line.strip().startswith("/** @") and line.endswith("*/") for line in bundle(module("component")).split("\n")
-    )
+    lines = [line for name in PARTS for line in SCRIPTS[name].text.decode().split("\n")]
+    assert not any(line.strip().startswith("/** @") and line.endswith("*/") for line in lines)
 
 
 def test_viewer_names_no_attention_variant():
@@ -194,16 +194,18 @@ def test_every_module_is_reachable():
         "headsAlone",
         "headsWithPass",
     )
-    joined = "".join(map(bundle, map(module, entries)))
-    for path in BROWSER.glob("*/*.js"):
-        assert path.stem in entries or f"const {path.stem}_js = " in joined, path.name
+    late = [each for part in PARTS.values() for each in part.exports]
+    reached = modules_of(*map(module, [*entries, *late]))
+    assert {*BROWSER.glob("*/*.js")} <= reached.keys()
 
 
 def test_bundle_keeps_only_licence_comments():
     kept = module("leanQr").read_text("utf-8")
     assert "// MIT License\n" in kept
-    comments = re.findall(r"^ *//.*\n", bundle(module("component")), re.MULTILINE)
+    sent = "".join(SCRIPTS[name].text.decode() for name in PARTS)
+    comments = re.findall(r"^ *//.*\n", sent, re.MULTILINE)
     assert comments == re.findall(r"^ *//.*\n", kept, re.MULTILINE)
+    assert "/*" not in "".join(map(style, STYLES))
 
 
 def test_slider_styles_match_in_firefox():

@@ -1,11 +1,10 @@
 // The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
-import { readStored, removeStored, writeStored } from "../lesson/memory.js";
+import { SPEAKER, readStored, removeStored, writeStored } from "../lesson/memory.js";
 import { makeListeners } from "../dom/element.js";
 import { RETRY_MS, askAgain, isGone, isTemporary } from "../shell/ask.js";
 import { makeClassLog } from "./classLog.js";
 import { retakeSeat } from "./classSeat.js";
 
-const NAME = "attnviz class";
 const LED = "attnviz class led"; // the number of the place that another page was opened for
 const HEARTBEAT_MS = 8000;
 const AWAY_MS = 2000; // until a connection that is lost is worth a word
@@ -15,14 +14,14 @@ const OWN = "These numbers are your own: no address holds them, so the class can
 
 // `line` is that of server.js; storeOf() returns a Storage that survives a reload. Pages share the object.
 export function makeSpeaker(line, storeOf) {
-  let room = /** @type {import("../../generated/contract").Seat | null} */ (readStored(storeOf, NAME)),
+  let room = /** @type {import("../../generated/contract").Seat | null} */ (readStored(storeOf, SPEAKER)),
     now = /** @type {any} */ (null), // ClassNow of generated/contract.d.ts
     stop = () => {},
     heartbeat = 0,
     target = /** @type {any} */ (null), // {at, question, moment, isShown, image} that the class should have
     sent = "", // the last target that the class has
     isSending = false,
-    number = takeLed(storeOf), // of the last place sent, or that this page was opened for; -1 if none
+    number = takeLed(storeOf, room), // of the last place sent, or that this page was opened for; -1 if none
     leads = -1, // the count of them that this page has made or followed
     sentPlace = "", // without what is shown there
     isOpenedForPlace = number >= 0,
@@ -32,7 +31,7 @@ export function makeSpeaker(line, storeOf) {
     message = ""; // what went wrong
   const log = makeClassLog(storeOf);
   const { add: onChange, call: notify } = makeListeners();
-  const keep = () => writeStored(storeOf, NAME, room);
+  const keep = () => writeStored(storeOf, SPEAKER, room);
   const post = body => line.post(room?.code, body, room?.key);
   function forget(why) {
     stop();
@@ -214,8 +213,8 @@ export function makeSpeaker(line, storeOf) {
 
 const placeOf = ({ at, question, moment }) => JSON.stringify([at, question, moment]);
 
-function takeLed(storeOf) {
+function takeLed(storeOf, room) {
   const led = readStored(storeOf, LED) ?? -1;
   removeStored(storeOf, LED);
-  return led;
+  return room ? led : -1; // of a class that has ended meanwhile
 }

@@ -2,11 +2,10 @@
 import { h, write } from "../dom/element.js";
 import { ID, makeMoments, searchOf } from "./course.js";
 import { makePresenting } from "../model/present.js";
-import { makeQrCode } from "../views/qrCode.js";
 import { makeMemory } from "./memory.js";
 import { makeMomentView } from "./momentView.js";
 import { makeMenus } from "./menus.js";
-import { makeTwoWindows } from "./speakerWindow.js";
+import { makeTwoWindows } from "./windowPair.js";
 import { makeLessonState, makeNavigation } from "./navigation.js";
 
 const LATE_MS = 300;
@@ -115,6 +114,18 @@ function classPlace(state, talk, { picture, pass, fit }) {
   };
 }
 
+// The QR code of the page's address, whose script comes as the code is asked for; without a link there is none.
+function makeLateCode(host, box) {
+  let code = /** @type {any} */ (null);
+  async function open() {
+    const { makeQrCode } = await host.late("teaching");
+    code ??= makeQrCode(window);
+    if (!code.element.isConnected) box.append(code.element);
+    code.open();
+  }
+  return { open: () => host.isLinked && open(), close: () => code?.close() ?? false };
+}
+
 // `course` is LessonsPage of generated/contract.d.ts; host:
 //   address, isLinked: the page's address, and whether others can open it
 //   fetchMoment(position), has(position), hrefTo(position): fetch a moment; whether it is on this page; its link
@@ -122,6 +133,7 @@ function classPlace(state, talk, { picture, pass, fit }) {
 //   opensSentences: whether any sentence can be opened there; hrefOfPage(name): the link of another page
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): a Storage
+//   late(name): a promise of what a script exports that the first moment can do without: "lessonPictures", "talk", "teaching"
 //   classBar(host), where a class can be opened: makes the speaker's bar; its host is as in makeClassBar
 //   talk, resumeSearch(), pause(position, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume
 //   it, and what is called when the walkthrough is opened in mid-talk, and when the talk is left
@@ -142,7 +154,8 @@ export function mountLessons(root, course, host) {
     },
     navigation = makeNavigation(state, frame, { host, memory, moments }, page),
     view = makeMomentView(frame, state, memory, navigation, host.opensSentences ? course.ownSentence : "");
-  let windows = /** @type {ReturnType<typeof makeTwoWindows> | null} */ (null); // it stands in what is made before
+  let windows = /** @type {ReturnType<typeof makeTwoWindows> | null} */ (null), // it stands in what is made before
+    hasEnded = false;
   state.isClass = () => (classBar ? classBar.isOpen : Boolean(windows?.isClass()));
   const speakerOf = navigation.start(), // "" unless this is a speaker's window, which has what the other one tells it of the class
     classBar = speakerOf ? null : (host.classBar?.(makeClassHost()) ?? null);
@@ -163,14 +176,14 @@ export function mountLessons(root, course, host) {
     isClass: state.isClass,
   };
   const menus = makeMenus(frame, state, { host, course, memory, moments }, actions),
-    code = makeQrCode(window, host.isLinked);
+    code = makeLateCode(host, frame.box);
   frame.fill({
     topElements: menus.topElements,
     picture: view.picture.element,
     given: view.given,
     foot: menus.foot.element,
     around: menus.around,
-    over: [code.element, view.glossary.element, menus.over],
+    over: [menus.over],
     classBar,
   });
   const remote = makeRemote(document, state, { ...actions, present: navigation.present }),
@@ -179,7 +192,8 @@ export function mountLessons(root, course, host) {
       windows?.sync();
     });
   const stopListening = host.address.onArrival(navigation.arrive);
-  windows = makeTwoWindows(window, speakerOf, frame, {
+  const makePanel = async (act, name) => (await host.late("talk")).makeSpeakerPanel(act, name);
+  windows = makeTwoWindows(window, speakerOf, frame, makePanel, {
     now: () => ({ ...state.now(), isBlank: presenting.isBlank() }),
     follow(now) {
       presenting.blank(now.isBlank);
@@ -233,13 +247,22 @@ export function mountLessons(root, course, host) {
     if (isOpen) navigation.present(true);
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
-  navigation.arrive();
+  // Words alone need no picture: then its script gives way to the moment.
+  async function bringPictures(first) {
+    if (state.isAt(state.first) || state.around) await first;
+    const script = await host.late("lessonPictures");
+    if (hasEnded) return;
+    view.arrive(script);
+    if (state.moment && !state.around) classBar?.shows(classPlace(state, talk, view));
+  }
+  bringPictures(navigation.arrive());
   return {
     go: navigation.go,
     print: menus.print,
     printUnanswered: () => menus.print(false),
     openClass: classBar?.open,
     end() {
+      hasEnded = true;
       for (const each of [remote, windows, menus, presenting, view, classBar]) each?.end();
       stopFollowing?.();
       stopListening();

@@ -26,6 +26,7 @@ export function removeStored(storeOf, name) {
   } catch {} // nothing can be stored
 }
 
+export const SPEAKER = "attnviz class"; // the seat of the speaker of a class
 const NAME = "attnviz lessons";
 
 // `lessons` are entries of the list of lessons.

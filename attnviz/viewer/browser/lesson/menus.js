@@ -2,11 +2,10 @@
 import { button, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { OPTIONAL } from "./momentText.js";
-import { CONTENTS, END, END_POSITION, ID, fileNameOf, headingOf } from "./course.js";
+import { CONTENTS, END, END_POSITION, ID, headingOf } from "./course.js";
 import { keptText } from "./ownWords.js";
 import { makeEndPage } from "./endPage.js";
-import { saveFile } from "../views/download.js";
-import { makeHandout } from "./handout.js";
+import { makeTakeaway } from "./takeaway.js";
 import { isSlide } from "./slide.js";
 
 const PAPER = "@page { size: A4 portrait; margin: 15mm; }";
@@ -247,48 +246,22 @@ function makeTeachMenu(state, actions, takeaway) {
   };
 }
 
-const FORMS = [
-  ["gift", "Questions for Moodle (GIFT)", "gift.txt", "text/plain"],
-  ["slides", "Questions as slides (Markdown)", "md", "text/markdown"],
-];
-
-// The menu items of what can be taken away. title() names the lesson or talk, questions(form) resolves to a file of its questions, print(hasAnswers)
-// prints its handout: without answers for before, with them for after.
-export function makeTakeaway({ title, questions, print }) {
-  const status = h("p", { class: "status", role: "status" });
-  const reporting = act => async () => {
-    write(status, "");
-    try {
-      await act();
-    } catch (error) {
-      write(status, `That didn’t work: ${error instanceof Error ? error.message : error} Try again.`);
-    }
-  };
-  const saving = FORMS.map(([form, label, ending, type]) => {
-    const save = async () => saveFile(await questions(form), `${fileNameOf(title())}.${ending}`, type);
-    return button(label, reporting(save));
-  });
-  const handout = button(
-      "Print a handout",
-      reporting(() => print(true)),
-    ),
-    unanswered = button(
-      "Print it without answers",
-      reporting(() => print(false)),
-    );
-  return [handout, unanswered, ...saving, status];
-}
-
 // All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, around, over, drawContents(), update(), print(), end()}; `around` holds
 // All lessons or the end page.
 export function makeMenus({ box, about }, state, { host, course, memory, moments }, actions) {
-  const handout = makeHandout(window, box),
-    print = async (hasAnswers = true) =>
-      handout.print(state.entry().name, await Promise.all(state.positions().map(moments.get)), hasAnswers),
-    questions = form => {
-      const { lesson } = state.position;
-      return lesson === ID ? host.talk.questions(form) : host.questions(lesson, form);
-    };
+  let handout = /** @type {any} */ (null);
+  const print = async (hasAnswers = true) => {
+    const [{ makeHandout }, ...all] = await Promise.all([
+      host.late("lessonPictures"),
+      ...state.positions().map(moments.get),
+    ]);
+    handout ??= makeHandout(window, box);
+    handout.print(state.entry().name, all, hasAnswers);
+  };
+  const questions = form => {
+    const { lesson } = state.position;
+    return lesson === ID ? host.talk.questions(form) : host.questions(lesson, form);
+  };
   const takeaway = makeTakeaway({ title: () => state.entry().name, questions, print }),
     foot = makeFoot(state, actions, takeaway),
     contents = makeContents(state, memory, actions),
@@ -320,7 +293,7 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
     },
     print,
     end() {
-      handout.end();
+      handout?.end();
       stopPrinting();
     },
   };

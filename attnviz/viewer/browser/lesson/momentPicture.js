@@ -16,7 +16,7 @@ import { makeWholePass } from "../views/wholepass.js";
 import { readPass } from "../model/pass.js";
 import { OWN_PICTURES } from "./ownPictures.js";
 import { fitted, focusOf, inspected, isHeads, isOfSheet, isSheet, stepAt } from "../model/state.js";
-import { keepingFocus } from "../views/viewer.js";
+import { keepingFocus } from "../views/focus.js";
 
 // answer({word}, {cell} or {head}) takes what is clicked as an answer, and returns whether it is one.
 function makePassPicture(answer) {

@@ -6,10 +6,8 @@ import { OPTIONAL, drawMoment, hasWordAnswers } from "./momentText.js";
 import { makeOwnWords } from "./ownWords.js";
 import { makeQuestion, verdictOn } from "./question.js";
 import { drawSentence } from "./sentence.js";
-import { readPass } from "../model/pass.js";
-import { makeGlossary } from "../views/glossary.js";
 import { makeGivenStrip } from "./given.js";
-import { makeMomentPicture } from "./momentPicture.js";
+import { makeLatePicture } from "./latePicture.js";
 import { isSlide } from "./slide.js";
 
 // The text of a lesson's moment: show() shows the answer.
@@ -79,15 +77,16 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
   const { show, answerClick, load, go, open } = actions,
     showLine = makeLineMotion(),
     ownSentence = ownAddress && makeOwnSentence(ownAddress, open),
-    picture = makeMomentPicture(answerClick),
+    picture = makeLatePicture(answerClick),
     texts = makeMomentText({ numbers: picture, show: () => show(null), memory }),
     given = makeGivenStrip(box),
-    glossary = makeGlossary(box, ".lesson-said p"),
     isLarge = () => state.position.present && !state.position.speaker, // a speaker's own window is near
     fit = () => fitText(textBox, isLarge(), isSlide(state.moment)),
     observer = new ResizeObserver(fit);
   let questions = new WeakMap(), // moment -> its question, with what was typed
-    pass = /** @type {Pass | null} */ (null);
+    pass = /** @type {Pass | null} */ (null),
+    glossary = /** @type {any} */ (null), // once the script of the pictures is there, which has readPass(), too
+    readPass = /** @type {any} */ (null);
   observer.observe(body);
   function drawText() {
     const { moment, position } = state,
@@ -128,6 +127,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
   // Terms have no number as long as that may be the answer.
   function explainTerms() {
     const { document } = state.moment;
+    if (!glossary) return;
     if (!document) {
       pass = null;
       return glossary.update(null, { cell: null, present: true }); // a slide says nothing of ours
@@ -136,10 +136,17 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     const at = { cell: document.where.cell, present: state.position.present || state.isWordsAlone() };
     glossary.update(pass, at, { tellsNumbers: state.isDone() });
   }
+  function drawPicture() {
+    if (state.isWordsAlone()) picture.clear();
+    else picture.show(state.moment, !state.answered().isShown, state.position.present);
+    fit();
+    given.update(state.answered().isShown || state.isWordsAlone() ? [] : state.moment.given, picture.element);
+    pointAtLine();
+    explainTerms();
+  }
   return {
     picture,
     given: given.element,
-    glossary,
     fit, // the text, where something else takes its room
     get pass() {
       return pass;
@@ -152,12 +159,15 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
         return picture.clear();
       }
       drawText();
-      if (state.isWordsAlone()) picture.clear();
-      else picture.show(state.moment, !state.answered().isShown, state.position.present);
-      fit();
-      given.update(state.answered().isShown || state.isWordsAlone() ? [] : state.moment.given, picture.element);
-      pointAtLine();
-      explainTerms();
+      drawPicture();
+    },
+    // Takes what the script of the pictures exports. The text stays as it is: the user may be answering.
+    arrive(script) {
+      picture.arrive(script.makeMomentPicture);
+      readPass = script.readPass;
+      glossary = script.makeGlossary(box, ".lesson-said p");
+      box.append(glossary.element);
+      if (state.moment && !state.around) drawPicture();
     },
     forget() {
       questions = new WeakMap();
@@ -165,7 +175,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     end() {
       observer.disconnect();
       given.end();
-      glossary.end();
+      glossary?.end();
       picture.leave();
     },
   };

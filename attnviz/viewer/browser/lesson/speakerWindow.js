@@ -1,4 +1,4 @@
-// The speaker's window: notes, the next moment and the time, in step with the window that is presented.
+// The panel of the speaker's window: notes, the next moment and the time. And small pictures of moments.
 import { readWhere } from "../model/address.js";
 import { button, h, svgElement, write } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
@@ -121,7 +121,7 @@ const BLACK = "The room sees a black screen. B shows the talk again.";
 const OVER = "The room sees that the talk is over. Page Up goes back.";
 
 // `next` is a promise of the following moment, null at the end; `planned` are the minutes of each. stage() reports what the audience sees.
-function makeSpeakerPanel(act, name) {
+export function makeSpeakerPanel(act, name) {
   const watch = makeStopwatch(() => sessionStorage, name),
     clock = h("p", { class: "clock" }),
     plan = h("p", { class: "plan" }),
@@ -191,93 +191,4 @@ export function planText(planned, number) {
   return planned[number - 1]
     ? `This moment ends at ${timeText(here * 60_000)} of ${timeText(total * 60_000)} planned`
     : "";
-}
-
-const NAME = "attnviz talk ";
-
-// Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened.
-// `hear` takes, by their names, what else it sends.
-export function makeWindowPair(window, name, { now, follow, hear = /** @type {any} */ ({}) }) {
-  const connect = window.location.protocol === "file:" ? connectWindow : connectChannel;
-  let connection = /** @type {ReturnType<typeof connect> | null} */ (null),
-    hasMoved = false; // if so, the reply to "hello" is out of date
-  const onMessage = data => {
-    if (data === "hello") {
-      connection?.send({ answer: now() });
-      hear.hello?.();
-    } else if (data.name) hear[data.name]?.(data.value);
-    else if (!data.answer) follow(data);
-    else if (!hasMoved) follow(data.answer);
-  };
-  if (name) {
-    connection = connect(window, name, window.opener, onMessage);
-    connection.send("hello");
-  }
-  return {
-    // hrefOf(name) is the address of the second window. Returns whether the browser opened it.
-    open(hrefOf) {
-      name ||= String(window.crypto.getRandomValues(new Uint32Array(1))[0]);
-      const other = window.open(hrefOf(name), NAME + name, "popup,width=1180,height=760");
-      if (!other) return false;
-      connection?.end();
-      connection = connect(window, name, other, onMessage);
-      return true;
-    },
-    sync() {
-      hasMoved = true;
-      connection?.send(now());
-    },
-    send: (name, value) => connection?.send({ name, value }),
-    end: () => connection?.end(),
-  };
-}
-
-function connectChannel(window, name, _other, onMessage) {
-  const channel = new window.BroadcastChannel(NAME + name);
-  channel.onmessage = ({ data }) => onMessage(data);
-  return { send: data => channel.postMessage(data), end: () => channel.close() };
-}
-
-// Files are origins of their own, which BroadcastChannel can't connect.
-function connectWindow(window, _name, other, onMessage) {
-  const listen = ({ source, data }) => source === other && onMessage(data);
-  window.addEventListener("message", listen);
-  return {
-    send: data => other?.postMessage(data, "*"), // a file's origin has no name to send to; `other` is known to be ours
-    end: () => window.removeEventListener("message", listen),
-  };
-}
-
-// A lesson's side of the pair. `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` takes the panel. actions:
-// now() and follow(now) as in makeWindowPair; hello() as the other window opens, act(what) as something of the class is pressed there;
-// in a speaker's window reveal(), and classChanged() as a class begins or ends.
-export function makeTwoWindows(window, name, { box, body }, actions) {
-  const hear = { hello: actions.hello, act: actions.act, report: hearReport },
-    pair = makeWindowPair(window, name, { ...actions, hear }),
-    act = what => (what === "reveal" ? actions.reveal() : pair.send("act", what)),
-    panel = name ? makeSpeakerPanel(act, name) : null;
-  let report = /** @type {any} */ (null); // of the class, from the window that is presented
-  function hearReport(received) {
-    const wasClass = report !== null;
-    report = received;
-    panel?.classNow(report);
-    if (wasClass !== (report !== null)) actions.classChanged();
-  }
-  if (panel) body.append(panel.element);
-  box.classList.toggle("of-speaker", panel !== null);
-  return {
-    isSpeakers: panel !== null,
-    open: pair.open,
-    sync: pair.sync,
-    isClass: () => report !== null,
-    tell: report => pair.send("report", report),
-    update(moment, stage) {
-      panel?.update(moment);
-      panel?.stage(stage);
-    },
-    end() {
-      pair.end();
-      panel?.end();
-    },
-  };
 }

@@ -1,10 +1,10 @@
-// The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-talk.
+// The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-talk. The dock itself
+// (talkDock.js) comes with the first use of it.
 import { readStored, writeStored } from "../lesson/memory.js";
-import { ID, NOTHING, filesOf, isTalk, searchOf } from "../lesson/course.js";
+import { ID, NOTHING, entryOf, filesOf, isTalk, searchOf } from "../lesson/course.js";
 import { button, h, makeListeners } from "../dom/element.js";
 import { spelledOut } from "../dom/link.js";
-import { makeTalkDock, makeTalkRequests, makeTalkUploads } from "./talkDock.js";
-import { headingOf, thumbnailOf } from "../lesson/speakerWindow.js";
+import { makeTalkRequests, makeTalkUploads } from "./talkFiles.js";
 import { searchAt } from "../model/address.js";
 import { addressOf } from "../shell/history.js";
 import { fetchJson } from "../shell/ask.js";
@@ -88,12 +88,15 @@ const SHARED = "attnviz talk numbers"; // {names, tab}: the uploads of the momen
 const UPLOADED = /own-(parameters|microgpt|code)/; // in an address
 let controller = /** @type {ReturnType<typeof makeController> | null} */ (null);
 
-export function talkControllerAt(site, templates) {
-  controller ??= makeController(site, templates);
+// `late` brings scripts (shell/late.js).
+export function talkControllerAt(site, templates, late) {
+  controller ??= makeController(site, templates, late);
   return controller;
 }
 
-function makeController(site, templates) {
+const withCount = n => (n ? ` (${n})` : "");
+
+function makeController(site, templates, late) {
   const leave = () => {
     keep({});
     draw();
@@ -104,12 +107,13 @@ function makeController(site, templates) {
   let home = /** @type {any} */ (null), // the parent of `way`
     openLessons = () => {}, // opens the page of lessons from here
     lessons = /** @type {any} */ (null), // the mounted page of lessons
-    open = /** @type {any} */ (null); // opens a scene in the walkthrough
+    open = /** @type {any} */ (null), // opens a scene in the walkthrough
+    dock = /** @type {any} */ (null); // once it is there
   const talkStore = makeTalkStore(() => localStorage, window),
     uploads = makeTalkUploads(indexedDB),
     requests = makeTalkRequests(site, templates, uploads);
   uploads.retain(filesOf(talkStore.moments));
-  const talkDock = makeTalkDock(talkStore, requests, {
+  const dockHost = {
     site,
     give(position, what = "") {
       if (lessons) {
@@ -126,7 +130,20 @@ function makeController(site, templates) {
       if (open) open(moment.at);
       else window.location.assign(new URL(`walkthrough?${moment.at}`, site));
     },
-  });
+  };
+  async function bringDock() {
+    const { makeTalkDock } = await late("talk");
+    dock ??= makeTalkDock(talkStore, requests, dockHost);
+    dock.standIn(home);
+    return dock;
+  }
+  const inDock =
+      act =>
+      async (...of) =>
+        (await bringDock())[act](...of),
+    openDock = inDock("open"),
+    label = () => `Your talk${withCount(talkStore.talk.moment.length)}`,
+    momentAt = ({ moment }) => talkStore.talk.moment[moment - 1];
   const draw = () => {
     if (lessons !== null || !readResume().here) way.remove();
     else if (way.parentNode !== home) home.append(way);
@@ -144,15 +161,16 @@ function makeController(site, templates) {
   };
   window.addEventListener("keydown", onKey, true);
   return {
-    dock: { open: talkDock.open, label: talkDock.label },
+    dock: { open: openDock, label },
     // Adds the scene on screen as a moment. `tab` is the tab of its pass.
     collect(pass, where, tab) {
       const at = shownAt(pass, where),
         hasUploads = UPLOADED.test(decodeURIComponent(at));
-      talkDock.collect(
-        { at, picture: thumbnailOf(pass, where), title: headingOf(pass, where) },
-        hasUploads ? tab : null,
-      );
+      late("talk").then(async ({ thumbnailOf, headingOf }) => {
+        const picture = thumbnailOf(pass, where),
+          title = headingOf(pass, where);
+        (await bringDock()).collect({ at, picture, title }, hasUploads ? tab : null);
+      });
       return true;
     },
     // The documents of what is shown with other seeds, for versions of a worksheet.
@@ -180,11 +198,23 @@ function makeController(site, templates) {
     },
     standIn(root) {
       home = root;
-      talkDock.standIn(root);
+      dock?.standIn(root);
       draw();
     },
     lessonsHost: opens => ({
-      talk: talkDock,
+      talk: {
+        open: openDock,
+        label,
+        collectFrom: inDock("collectFrom"),
+        startFrom: inDock("startFrom"),
+        entry: () => entryOf(talkStore.talk),
+        momentAt,
+        nameOf: position => requests.nameOf(momentAt(position)),
+        imageAt: async position => requests.image(momentAt(position)?.slide?.image ?? ""),
+        fetchMoment: position => requests.moment(momentAt(position)),
+        questions: form => requests.questionsFileOf(talkStore.talk, form),
+        onChange: talkStore.onChange,
+      },
       resumeSearch: () => readResume().here ?? "",
       shareUploads: ({ lesson, moment }) => shareUploads(lesson === ID ? talkStore.talk.moment[moment - 1] : {}),
       pause: (position, next) => keep({ ...readResume(), here: searchOf(position), next: next && searchOf(next) }),
@@ -204,7 +234,7 @@ function makeController(site, templates) {
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
-      if (await talkDock.openLink(hash)) page.go({ lesson: ID, moment: 1, present: false });
+      if (await (await bringDock()).openLink(hash)) page.go({ lesson: ID, moment: 1, present: false });
     },
   };
 }

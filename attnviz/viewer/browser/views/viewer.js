@@ -9,6 +9,7 @@ import { destinationOf, makePresenting } from "../model/present.js";
 import { coloursOf } from "../dom/colour.js";
 import { afterFrame, h, makeFlash, onceSettled } from "../dom/element.js";
 import { makeRequestsOnce } from "../shell/templates.js";
+import { keepingFocus } from "./focus.js";
 import { makeTools } from "./tools.js";
 import { isNarrowFrame } from "./oneWordPhone.js";
 import { makeDownload } from "./download.js";
@@ -16,28 +17,6 @@ import { hasSeed, makePrintDialog, makePrinter, worksheetStarts } from "./print.
 import { makeQrCode } from "./qrCode.js";
 import { makeToolbar } from "./toolbar.js";
 import { makeViews } from "./views.js";
-
-const STOPS =
-  '[role="gridcell"][tabindex="0"], [tabindex="0"]:not(:disabled, dfn), button:not(:disabled):not([tabindex="-1"])';
-
-// Changes the viewer. If what had the keyboard is gone then, a cell or button near it gets it.
-export function keepingFocus(root, change) {
-  const focused = focusedIn(root),
-    box = focused?.closest("section, aside, nav");
-  change();
-  const now = focusedIn(root),
-    isVisible = each => Boolean(each?.checkVisibility());
-  if (!focused || (isVisible(now) && !now.disabled)) return;
-  const boxes = [box, ...root.querySelectorAll(".picture, .sheet, .all-heads, .way")].filter(isVisible),
-    stops = boxes.flatMap(each => [...each.querySelectorAll(STOPS)]).filter(isVisible),
-    cell = stops.find(each => each.matches('[role="gridcell"]') && each.closest("section") === box);
-  (cell ?? stops[0])?.focus({ preventScroll: true });
-}
-
-function focusedIn(root) {
-  const held = root.getRootNode().activeElement;
-  return held && root !== held && root.contains(held) ? held : null;
-}
 
 const NOTICES = { on: "This is the last reveal. Home begins again, Esc leaves.", back: "This is the first reveal." };
 const SHOWN_MS = 4000;

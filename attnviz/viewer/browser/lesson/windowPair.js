@@ -1,0 +1,105 @@
+// The two windows of a talk, one of which is presented and one the speaker's: they show the same moment.
+
+const NAME = "attnviz talk ";
+
+// Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened.
+// `hear` takes, by their names, what else it sends.
+export function makeWindowPair(window, name, { now, follow, hear = /** @type {any} */ ({}) }) {
+  const connect = window.location.protocol === "file:" ? connectWindow : connectChannel;
+  let connection = /** @type {ReturnType<typeof connect> | null} */ (null),
+    hasMoved = false; // if so, the reply to "hello" is out of date
+  const onMessage = data => {
+    if (data === "hello") {
+      connection?.send({ answer: now() });
+      hear.hello?.();
+    } else if (data.name) hear[data.name]?.(data.value);
+    else if (!data.answer) follow(data);
+    else if (!hasMoved) follow(data.answer);
+  };
+  if (name) {
+    connection = connect(window, name, window.opener, onMessage);
+    connection.send("hello");
+  }
+  return {
+    // hrefOf(name) is the address of the second window. Returns whether the browser opened it.
+    open(hrefOf) {
+      name ||= String(window.crypto.getRandomValues(new Uint32Array(1))[0]);
+      const other = window.open(hrefOf(name), NAME + name, "popup,width=1180,height=760");
+      if (!other) return false;
+      connection?.end();
+      connection = connect(window, name, other, onMessage);
+      return true;
+    },
+    sync() {
+      hasMoved = true;
+      connection?.send(now());
+    },
+    send: (name, value) => connection?.send({ name, value }),
+    end: () => connection?.end(),
+  };
+}
+
+function connectChannel(window, name, _other, onMessage) {
+  const channel = new window.BroadcastChannel(NAME + name);
+  channel.onmessage = ({ data }) => onMessage(data);
+  return { send: data => channel.postMessage(data), end: () => channel.close() };
+}
+
+// Files are origins of their own, which BroadcastChannel can't connect.
+function connectWindow(window, _name, other, onMessage) {
+  const listen = ({ source, data }) => source === other && onMessage(data);
+  window.addEventListener("message", listen);
+  return {
+    send: data => other?.postMessage(data, "*"), // a file's origin has no name to send to; `other` is known to be ours
+    end: () => window.removeEventListener("message", listen),
+  };
+}
+
+// A lesson's side of the pair. `name` is that of the pair in a speaker's window, else empty; `box` is the page, `body` takes the panel, which
+// makePanel() resolves to once its script is there. actions: now() and follow(now) as in makeWindowPair; hello() as the other window opens,
+// act(what) as something of the class is pressed there; in a speaker's window reveal(), and classChanged() as a class begins or ends.
+export function makeTwoWindows(window, name, { box, body }, makePanel, actions) {
+  const isSpeakers = name !== "",
+    hear = { hello: actions.hello, act: actions.act, report: hearReport },
+    pair = makeWindowPair(window, name, { ...actions, hear }),
+    act = what => (what === "reveal" ? actions.reveal() : pair.send("act", what));
+  let report = /** @type {any} */ (null), // of the class, from the window that is presented
+    panel = /** @type {any} */ (null),
+    latest = /** @type {any} */ (null), // the arguments of update() for a panel that is still to come
+    hasEnded = false;
+  if (isSpeakers) makePanel(act, name).then(mountPanel);
+  function mountPanel(made) {
+    if (hasEnded) return made.end();
+    panel = made;
+    body.append(panel.element);
+    if (report) panel.classNow(report);
+    if (latest) updatePanel(latest);
+  }
+  function updatePanel([moment, stage]) {
+    panel?.update(moment);
+    panel?.stage(stage);
+  }
+  function hearReport(received) {
+    const wasClass = report !== null;
+    report = received;
+    panel?.classNow(report);
+    if (wasClass !== (report !== null)) actions.classChanged();
+  }
+  box.classList.toggle("of-speaker", isSpeakers);
+  return {
+    isSpeakers,
+    open: pair.open,
+    sync: pair.sync,
+    isClass: () => report !== null,
+    tell: report => pair.send("report", report),
+    update(moment, stage) {
+      latest = [moment, stage];
+      updatePanel(latest);
+    },
+    end() {
+      hasEnded = true;
+      pair.end();
+      panel?.end();
+    },
+  };
+}
