@@ -13,18 +13,18 @@ if __name__ == "__main__":
     page = st.navigation(
         {
             "": [
-                st.Page("pages/lessons.py", title="Lessons", icon=":material/school:", default=True),
-                st.Page("pages/walkthrough.py", title="Walkthrough", icon=":material/footprint:"),
-                st.Page("pages/microgpt.py", title="microgpt", icon=":material/edit:"),
-                st.Page("pages/your_own_numbers.py", title="Your own numbers", icon=":material/compare_arrows:"),
+                st.Page("pages/lessons.py", title="Lessons", default=True),
+                st.Page("pages/walkthrough.py", title="Walkthrough"),
+                st.Page("pages/microgpt.py", title="microgpt"),
+                st.Page("pages/your_own_numbers.py", title="Your own numbers"),
             ],
             "More": [
-                st.Page("pages/translator.py", title="Translator", icon=":material/translate:"),
-                st.Page("pages/worked_examples.py", title="Worked examples", icon=":material/menu_book:"),
-                st.Page("pages/by_hand.py", title="Built by hand", icon=":material/construction:"),
-                st.Page("pages/what_attention_says.py", title="What attention doesn't say", icon=":material/rule:"),
-                st.Page("pages/audit.py", title="Audit", icon=":material/verified:"),
-                st.Page("pages/numpy_code.py", title="The same in NumPy", icon=":material/code:"),
+                st.Page("pages/translator.py", title="Translator"),
+                st.Page("pages/worked_examples.py", title="Worked examples"),
+                st.Page("pages/by_hand.py", title="Built by hand"),
+                st.Page("pages/what_attention_says.py", title="What attention doesn't say"),
+                st.Page("pages/audit.py", title="Audit"),
+                st.Page("pages/numpy_code.py", title="The same in NumPy"),
             ],
         },
         position="top",

@@ -17,10 +17,12 @@ from starlette.routing import BaseRoute, Route
 from attnviz.app import streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH, answer_actions, answer_arrays
 from attnviz.app.class_pages import HOME_PATH, ClassPages, answer_take_home
+from attnviz.app.index_page import IndexPage, first_moment
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, answer_moment, answer_talk
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, policy
-from attnviz.app.scripts import SCRIPT_PATH, PageScript, answer_script
+from attnviz.app.scripts import SCRIPT_PATH, answer_script
+from attnviz.app.static_files import CompressedStatic
 from attnviz.classroom import room_routes
 from attnviz.classroom.room_entry import ROOMS
 
@@ -61,7 +63,8 @@ def allow_files() -> None:
 
 
 def warm_up() -> None:
-    """Import what the pages need, and freeze it: each garbage collection would spend about 40 ms on it."""
+    """Import and make what the pages need, and freeze it: each garbage collection would spend about 40 ms on it."""
+    first_moment()
     for name in ("by_hand", "evidence", "sections"):
         importlib.import_module(f"attnviz.app.{name}")
     gc.collect()
@@ -97,7 +100,7 @@ def routes() -> list[BaseRoute]:
 
 def middleware() -> list[Middleware]:
     """The middleware in front of Streamlit, outermost first."""
-    layers = (BugReports, Hosts, AllowedPaths, ClassPages, PageScript, Messages)
+    layers = (BugReports, Hosts, AllowedPaths, ClassPages, CompressedStatic, IndexPage, Messages)
     return [Middleware(Headers, policy()), *map(Middleware, layers)]
 
 

@@ -43,7 +43,7 @@ def ask(shown: PageScene, resolved: SceneWithPass) -> None:
     label, key = "A string of the letters a to d", shown.holds("string", resolved.scene.sentence)
     st.text_input(label, key=key, live=True, max_chars=MAX_CHARACTERS, on_change=_typed, args=(shown.setter,))
     if resolved.refused:
-        st.warning("  \n".join(map(markdown, resolved.refused)), icon=":material/info:")
+        st.warning("  \n".join(map(markdown, resolved.refused)), icon="ℹ️")
 
 
 def _typed(setter: SceneSetter) -> None:

@@ -24,6 +24,7 @@ from starlette.websockets import WebSocketClose
 from attnviz.app import streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH
 from attnviz.app.class_pages import HOME_PATH
+from attnviz.app.index_page import FIRST_MOMENT_SCRIPT
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
 from attnviz.app.streamlit_private import BackMsg
 from attnviz.classroom import room_routes
@@ -195,9 +196,9 @@ def policy() -> str:
             f"\"'self' https://course.example.edu\"; it is {frame_ancestors!r}."
         )
     page = (streamlit_private.static_folder() / "index.html").read_text(encoding="utf-8")
-    streamlits_scripts = " ".join(map(hash_source, _INLINE.findall(page)))
+    inline = " ".join(map(hash_source, (*_INLINE.findall(page), FIRST_MOMENT_SCRIPT)))
     return (
-        f"default-src 'self'; script-src 'self' blob: 'wasm-unsafe-eval' {streamlits_scripts}; "
+        f"default-src 'self'; script-src 'self' blob: 'wasm-unsafe-eval' {inline}; "
         "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; object-src 'none'; "
         f"base-uri 'none'; form-action 'none'; frame-ancestors {frame_ancestors}"
     )

@@ -50,7 +50,7 @@ def article(shown: PageScene, title: str, *, is_under_more: bool = True) -> Abst
     with content:
         st.title(title, anchor=False)
         if shown.notices:
-            st.warning("  \n".join(map(markdown, shown.notices)), icon=":material/info:")
+            st.warning("  \n".join(map(markdown, shown.notices)), icon="ℹ️")
     return content
 
 

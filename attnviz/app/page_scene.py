@@ -16,12 +16,12 @@ from urllib.parse import parse_qsl
 import streamlit as st
 
 from attnviz.app import browser_tabs, streamlit_private
+from attnviz.app.scripts import loader
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, parse, query, with_view
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, of_model, parts_for_source
 from attnviz.scene.with_pass import SceneWithPass
-from attnviz.viewer.bundle import bundle, module
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class SceneSetter:
 
 
 RECONNECTED = "reconnected"  # the parameter with which `history.js` asks to read an address again after a reconnect
-_address = st.components.v2.component("attnviz.address", js=bundle(module("arrival")))
+_address = st.components.v2.component("attnviz.address", js=loader("arrival"))
 
 
 def rerun_through_app() -> None:

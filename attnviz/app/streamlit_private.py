@@ -3,6 +3,7 @@
 `tests/browser/test_browser.py` report those that are gone.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -49,10 +50,21 @@ SELECTORS = {  # by which our styles and scripts find parts of Streamlit's pages
     '[data-collapsed="true"]': "the same",
     '[data-testid="stExpandSidebarButton"]': "on a phone the menu's button is a word",
     '[data-testid="stSidebarNavLink"]': "links large enough for a finger; a click closes the menu",
+    '[data-testid="stSidebarCollapseButton"]': "a phone's menu closes by a character",
+    '[data-testid="stMainMenuList"]': "no menu needs the icon font",
+    '[data-testid="stIconMaterial"]': "the same",
     '[data-selected="true"]': "a selected option stays readable on its colour",
     ".js-plotly-plot": "Plotly's labels stay readable on a coloured cell",
     ".streamlit-embedded": "no header in another site's frame",
 }
+
+# parts of its page, index.html: changed where they are found once (index_page.py)
+INDEX_TITLE = re.compile(r"<title>Streamlit</title>")  # seen until the first run
+INDEX_STYLESHEET = re.compile(r'<link rel="stylesheet"[^>]*>')  # without it the first moment is painted sooner
+INDEX_FONT = re.compile(r'<link\s+rel="preload"\s+href="(?P<address>[^"]+)"\s+as="font"[^>]*>')  # of the first moment
+# the scripts that it only fetches once it draws what every page of ours has, a component and a style, and theirs
+_LATE = ("BidiComponent", "Html")
+_IMPORTED = re.compile(r"""(?:from|import)["`]\./(?P<name>[^"`]+)["`]""")
 
 
 def configure(options: Mapping[str, object]) -> None:
@@ -88,6 +100,23 @@ def address() -> str:
 def static_folder() -> Path:
     """The folder of Streamlit's page and scripts."""
     return Path(file_util.get_static_dir())
+
+
+def late_scripts() -> list[str]:
+    """The paths of the scripts that Streamlit fetches late though every page of ours needs them, below its page."""
+    scripts, page = static_folder() / "static" / "js", (static_folder() / "index.html").read_text("utf-8")
+    found: dict[str, None] = {}
+
+    def add(name: str) -> None:
+        if name not in page and name not in found:
+            found[name] = None
+            for imported in _IMPORTED.finditer((scripts / name).read_text("utf-8")):
+                add(imported["name"])
+
+    for late in _LATE:
+        for path in scripts.glob(f"{late}.*.js"):
+            add(path.name)
+    return [f"static/js/{name}" for name in found]
 
 
 def end_expired_sessions() -> None:

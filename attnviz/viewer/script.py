@@ -158,8 +158,8 @@ _PAGE = Script.exporting("page", "", shell=_SHELL)
 LATE = {name: _late(name, modules) for name, modules in parted().items() if name != FIRST}
 _NOT_IN_A_CLASS = {"allLayers", "article", "lessonPages", "lessonTalk", "settings", "talk", "views"}  # styles
 
-# the app's pages, articles, the upload, the page to download, the connection watcher, and of a phone in a class its
-# page and the viewer for its pictures
+# the app's pages, articles, the upload, the page to download, the connection watcher, what keeps the address, and of a
+# phone in a class its page and the viewer for its pictures
 SCRIPTS = {
     FIRST: _first(LATE, page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)}),
     **LATE,
@@ -167,6 +167,7 @@ SCRIPTS = {
     "numbers": Script.of("numbers", ("tokens", "formula", "article", "settings")),
     "page": _PAGE,
     "connection": Script.exporting("connection", bundle(module("connection"))),
+    "arrival": Script.of("arrival", ()),
     "follower": Script.exporting("follower", bundle(module("follower"))),
     "classPictures": Script.of("classPictures", (name for name in STYLES if name not in _NOT_IN_A_CLASS)),
 }

@@ -11,7 +11,7 @@ import pytest
 from asgi import APP, MARKER, all_guards, ask
 from page import PAGES, ROOT
 from posts import new_tab, said
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 from test_arrays_route import sent
 
@@ -25,9 +25,7 @@ from attnviz.app.middleware import (
     policy,
     same_origin,
 )
-from attnviz.app.scripts import STYLE, PageScript
 from attnviz.classroom import room_routes
-from attnviz.viewer.script import SCRIPTS
 
 SHUT = [
     *("/_stcore/metrics", "/_stcore/upload_file/0/0", "/_stcore/agent/openapi.json", "/_stcore/agent/mcp"),
@@ -134,31 +132,6 @@ def test_every_answer_has_the_headers():
         assert headers["content-security-policy"] == policy()
         assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "same-origin")
     assert ask(APP, "/", host="evil.example").headers["x-content-type-options"] == "nosniff"
-
-
-PAGE = "<html><body><p>é</p></body></html>"
-
-
-@pytest.mark.parametrize(
-    ("media_type", "accept", "is_added"),
-    [("text/html", "text/html,*/*", True), ("text/html", "*/*", False), ("application/json", "text/html", False)],
-)
-def test_a_page_that_a_browser_opens_has_our_styles_and_the_script_that_reports_a_missing_connection(
-    media_type, accept, is_added
-):
-    async def app(scope, receive, send):
-        made = Response(PAGE, media_type=media_type, headers={"ETag": '"1"'})
-        names = {name for name, _ in scope["headers"]}
-        assert not (is_added and b"accept-encoding" in names), "what comes compressed can't be added to"
-        await made(scope, receive, send)
-
-    answer = ask(PageScript(app), "/walkthrough", accept=accept, **{"accept-encoding": "gzip"})
-    path = SCRIPTS["connection"].path
-    tags = f'<style>{STYLE}</style><script type="module" src=".{path}"></script>'
-    assert answer.text == (PAGE.replace("</body>", f"{tags}</body>") if is_added else PAGE)
-    assert int(answer.headers["content-length"]) == len(answer.text.encode())
-    assert ("etag" in answer.headers) is not is_added
-    assert ask(APP, path).text == SCRIPTS["connection"].text.decode()
 
 
 BEHIND = {

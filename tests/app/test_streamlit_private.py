@@ -11,7 +11,8 @@ from streamlit.testing.v1 import AppTest
 from attnviz.app import streamlit_private
 from attnviz.viewer.bundle import module
 
-LEANING = (*(ROOT / "attnviz/app" / name for name in ("page.css", "page_frame.py", "loader.js")), module("streamlit"))
+_FILES = ("page.css", "first_moment.html", "page_frame.py", "loader.js")
+LEANING = (*(ROOT / "attnviz/app" / name for name in _FILES), module("streamlit"))
 """What finds something in Streamlit's pages."""
 NAME = re.compile(
     r"\[data-(?!drawn|empty|presenting)[^]]+\]|script\[[^]]+\]|\.(?:st[A-Z]\w+|streamlit-\w+|js-\w[\w-]+)"

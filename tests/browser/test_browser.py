@@ -34,7 +34,7 @@ FOUND = """(names) => {
   const rules = ({ cssRules = [] }) => [...cssRules].flatMap((rule) => rule.selectorText || rules(rule));
   const ours = [...document.styleSheets].filter(({ ownerNode }) => ownerNode?.textContent.includes("st-key-address"));
   const all = [...names, ...new Set(ours.flatMap(rules))];
-  const elementOf = (name) => name.replaceAll(/:focus-visible|(?<=\\]|main)::(before|after)/g, "");
+  const elementOf = (name) => name.replaceAll(/:focus-visible|(?<=\\]|main|button)::(before|after)/g, "");
   return all.map((name) => [name, document.querySelector(elementOf(name)) !== null]);
 }"""
 """Each name, and each selector of our styles in this page, and whether anything is found by it."""
@@ -51,7 +51,15 @@ def test_streamlit_still_has_our_selectors(visit):
     for path in PAGES:
         look(tab.open(path))
     resized(tab.page, PHONE, 900)
-    look(tab.settled())
+    tab.settled().get_by_test_id("stMainMenu").click()
+    tab.page.get_by_test_id("stMainMenuList").wait_for()
+    look(tab.page)
+    tab.page.keyboard.press("Escape")
+    tab.page.get_by_test_id("stExpandSidebarButton").click()
+    closes = tab.page.get_by_test_id("stSidebarCollapseButton").get_by_role("button")
+    closes.wait_for()
+    look(tab.page)
+    closes.click()
     assert len(known) > len(streamlit_private.SELECTORS), "our styles are in the pages"
     dialog = '[data-testid="stDialog"]'  # Streamlit's own, where its server is away
     unseen = {dialog, f"[data-presenting] {dialog}"} | {name for name in known if "data-drawn" in name}  # for a moment

@@ -219,9 +219,9 @@ export function mountLessons(root, course, host) {
   function update() {
     if (!frame.box.isConnected) return;
     menus.update();
-    if (state.around) return;
-    view.update();
-    if (!state.moment) return;
+    if (!state.around) view.update();
+    document.querySelector(".first-moment")?.remove(); // the app's page came with it as text (app/first_moment.html)
+    if (state.around || !state.moment) return;
     updateSpeaker();
     classBar?.shows(classPlace(state, talk, view));
   }

@@ -1,7 +1,8 @@
 // A sentence for a page without its server. Streamlit shows grey bars if its WebSocket never opens, and a box over the whole page if the
-// server has gone, though a lesson and the steps of a pass need none. This stands in the page itself (app/loader.js).
+// server has gone, though a lesson and the steps of a pass need none. This stands in the page itself
+// (app/index_page.py), before Streamlit's scripts.
 import { h, write } from "../dom/element.js";
-import { closeDialog, hidesDialog, isConnected } from "../shell/streamlit.js";
+import { closeDialog, deferIconFont, hidesDialog, isConnected } from "../shell/streamlit.js";
 
 const LOOK_MS = 500,
   LATE_MS = 8000, // until a connection that was never there counts as missing
@@ -38,4 +39,5 @@ function watch({ document, performance, setInterval }) {
   setInterval(look, LOOK_MS);
 }
 
+deferIconFont(document);
 watch(globalThis);

@@ -4,6 +4,7 @@ const APP = '[data-testid="stApp"]',
   STATE = "data-test-connection-state";
 const DIALOG = '[data-testid="stDialog"]';
 const MENU_LINK = '[data-testid="stSidebarNavLink"]';
+const ICON_FONT = "Material Symbols";
 const CLOSES_MENU = '[data-testid="stSidebar"] button[aria-expanded="true"]';
 
 // Replaces Streamlit's access to the history. Only a change of page gets through, and only while mayLeave() allows it. Streamlit would
@@ -41,6 +42,14 @@ export function takeOverHistory(/** @type {any} */ window, /** @type {() => bool
 export function isConnected(document) {
   const state = document.querySelector(APP)?.getAttribute(STATE);
   return state ? state === "CONNECTED" : null;
+}
+
+/** Keeps Streamlit from fetching its icon font (375 kB) before all else, on every page: a page that draws such an icon fetches it then. Runs before
+ * Streamlit's scripts. @param {{ fonts: any }} document */
+export function deferIconFont({ fonts }) {
+  const load = fonts.load.bind(fonts);
+  fonts.load = (/** @type {string} */ font, /** @type {string[]} */ ...text) =>
+    font.includes(ICON_FONT) ? Promise.resolve([]) : load(font, ...text);
 }
 
 // CSS that hides Streamlit's dialog within a selector. While the dialog is open nothing else can be clicked, so it has to be closed too.
