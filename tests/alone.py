@@ -46,7 +46,7 @@ class Alone:
         text = PAGE % (SHEET, MODULES, inert(document.encode()))
         if self.is_mounted and not afresh:
             self.text = text  # of a reload
-            self._begin()
+            self._begin("leave()")
             self.page.evaluate("([search, document]) => beginAgain(search, document)", [address, document])
         else:
             self.show(text, ".viewer h2", address)
@@ -62,13 +62,21 @@ class Alone:
         self.page.wait_for_selector(sign, state="attached")
         return self.page
 
-    def _begin(self):
+    def _begin(self, leave=""):
         self.page.bring_to_front()  # behind another tab there is a frame a second
-        self.page.set_viewport_size({"width": 1366, "height": 768})
+        begin_at(self.page, {"width": 1366, "height": 768}, leave)
         self.page.mouse.move(0, 0)
 
     def _answer(self, route):
         route.fulfill(body=self.text, content_type="text/html")
+
+
+def begin_at(page, size, leave):
+    """Give a page another size, once what is there is gone: to draw that anew takes as long as what follows."""
+    if page.viewport_size != size:
+        if leave:
+            page.evaluate(leave)
+        page.set_viewport_size(size)
 
 
 def exporting(name, export):

@@ -57,9 +57,6 @@ ARGUMENTS = [
 
 QUICK_FOLDERS = {"core", "checks", "explain"}
 
-LOADS = {"visit"}
-"""The fixtures that load pages of the app, each of which takes more than a second."""
-
 
 def pytest_addoption(parser):
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "")
@@ -93,9 +90,9 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what loads pages of the app as slow, unless it is essential, and what a contributor runs often as quick."""
+    """Mark what loads pages of the app, each in over a second, as slow, and what a contributor runs often as quick."""
     for item in items:
-        if not LOADS.isdisjoint(item.fixturenames) and not item.get_closest_marker("essential"):
+        if "visit" in item.fixturenames:
             item.add_marker("slow")
         is_quick = item.path.parent.name in QUICK_FOLDERS or item.path.name == "test_javascript.py"
         if is_quick and "browser" not in item.fixturenames and not item.get_closest_marker("slow"):

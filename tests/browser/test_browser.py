@@ -27,8 +27,8 @@ def test_readmes_pictures_are_recorded_by_the_script_and_light():
 
 PHONE = 600
 OTHERS = ("worked_examples", "your_own_numbers")
-PAGES = ("?embed=true", "?present=1", "audit?sentence=", "by_hand?seed=-1", "what_attention_says", *OTHERS, "")
-"""Between them, and the last on a phone, they have all that our styles are for."""
+PAGES = ("?present=1", "audit?sentence=", "by_hand?seed=-1", "what_attention_says", *OTHERS, "")
+"""Between them, with an embedded one and the last on a phone, they have all that our styles are for."""
 
 FOUND = """(names) => {
   const rules = ({ cssRules = [] }) => [...cssRules].flatMap((rule) => rule.selectorText || rules(rule));
@@ -41,13 +41,15 @@ FOUND = """(names) => {
 
 
 def test_streamlit_still_has_our_selectors(visit):
-    tab, known, found = visit(afresh=True), set(), set()
+    known, found = set(), set()
 
     def look(page):
         answers = page.evaluate(FOUND, list(streamlit_private.SELECTORS))
         known.update(name for name, _ in answers)
         found.update(name for name, is_there in answers if is_there)
 
+    look(visit(afresh=True).open("?embed=true"))
+    tab = visit()
     for path in PAGES:
         look(tab.open(path))
     resized(tab.page, PHONE, 900)

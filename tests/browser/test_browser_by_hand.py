@@ -9,7 +9,7 @@ from attnviz.analysis.gradients import gradients
 from attnviz.core.changes import parse_change
 from attnviz.core.numerals import short
 
-pytestmark = [pytest.mark.browser, pytest.mark.essential]
+pytestmark = pytest.mark.browser
 
 TRACE = trace_of(Settings(SENTENCE))
 
@@ -23,7 +23,6 @@ def attention_is(page, trace):
         expect(cell(page, "Attention", 1, key)).to_have_text(short(value))
 
 
-@pytest.mark.slow
 def test_typed_number_changes_the_pass(visit):
     page = visit().open(at(step="Softmax", picked="masked"))
     attention_is(page, TRACE)
@@ -39,7 +38,6 @@ def test_typed_number_changes_the_pass(visit):
     becomes(page, lambda: "changes" in parameters(page), False)
 
 
-@pytest.mark.slow
 def test_slopes_equal_the_cores(visit):
     page = visit().open(at(step="Output"))
     page.get_by_role("button", name="what would move it").click()

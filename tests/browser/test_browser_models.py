@@ -8,10 +8,9 @@ from attnviz import Settings, trace_of
 from attnviz.scene.address import query
 from attnviz.scene.scene import FIRST_VISIT, SENTENCE
 
-pytestmark = [pytest.mark.browser, pytest.mark.essential]
+pytestmark = pytest.mark.browser
 
 
-@pytest.mark.slow
 def test_first_visit_asks_who_it_is(visit):
     page = visit().open()
     picked_is(page, "Show", "Who is “it”?")
@@ -27,7 +26,6 @@ def test_first_visit_asks_who_it_is(visit):
     becomes(page, lambda: parameters(page), first | {"sentence": WIDE})
 
 
-@pytest.mark.slow
 def test_unknown_word_gives_a_random_pass(visit):
     tab = visit()
     page = tab.open(at(model="who-is-it", step="softmax"))
@@ -58,7 +56,6 @@ def test_unknown_word_gives_a_random_pass(visit):
     becomes(page, lambda: parameters(page), {"model": "who-is-it", "step": "softmax"})
 
 
-@pytest.mark.slow
 def test_own_sentence_is_one_click_away(visit):
     page = visit().open()
     page.get_by_role("button", name="or type your own sentence").click()
@@ -71,7 +68,6 @@ def test_own_sentence_is_one_click_away(visit):
     becomes(page, lambda: parameters(page), {"sentence": "snow falls", "view": "sheet"})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("source", [{"model": "who-is-it", "view": "matrices"}, {"source": "002 sum"}])
 def test_a_chosen_own_sentence_has_the_cursor_in_the_one_word_view(visit, source):
     page = visit().open(at(**source))
@@ -82,7 +78,6 @@ def test_a_chosen_own_sentence_has_the_cursor_in_the_one_word_view(visit, source
     becomes(page, lambda: parameters(page).get("sentence"), "snow falls")
 
 
-@pytest.mark.slow
 def test_back_and_reload_keep_the_model(visit):
     tab = visit()
     address = {"model": "recall", "seed": "1", "checkpoint": "3", "step": "softmax-2"}

@@ -3,7 +3,7 @@
 import pytest
 from tab import at, becomes, expect, frames, heading, parameters, picked_is, sentence, to_page
 
-pytestmark = [pytest.mark.browser, pytest.mark.essential]
+pytestmark = pytest.mark.browser
 
 SENTENCE = "come rain or shine"
 ENTRY = "navigation.currentEntry.key"
@@ -13,7 +13,6 @@ SLOW = "{ let now = 1e9; performance.now = () => now += 5000 }"
 """So slow a machine that seconds are between any two things that it does."""
 
 
-@pytest.mark.slow
 def test_settings_survive_page_switch_and_reload(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, heads=4, d_model=12, mask="causal", seed=5, step="Scores", cell="2.4.3.1.1"))
@@ -31,7 +30,6 @@ def test_settings_survive_page_switch_and_reload(visit):
         tab.settled()
 
 
-@pytest.mark.slow
 def test_quick_page_switches_keep_settings(visit):
     tab = visit()
     page = tab.open(at(sentence=SENTENCE, seed=7, context="sun", step="Scores"))
@@ -52,7 +50,6 @@ def test_bad_address_opens_with_notices(visit):
         expect(page.get_by_role("alert")).to_contain_text(text)
 
 
-@pytest.mark.slow
 def test_back_restores_the_page(visit):
     tab = visit(afresh=True)
     page = tab.open(at(sentence=SENTENCE, heads=4, mask="causal", step="Scores"))
@@ -69,7 +66,6 @@ def test_back_restores_the_page(visit):
     assert (page.evaluate(ENTRY), page.url) == (entry, before)
 
 
-@pytest.mark.slow
 def test_banner_leads_to_its_change(visit):
     tab = visit(afresh=True)
     page = tab.open("audit" + at(sentence="a new day", heads=4, changes="scores[0,1,2]=3"))
@@ -94,7 +90,6 @@ def test_banner_leads_to_its_change(visit):
     assert page.url == there
 
 
-@pytest.mark.slow
 def test_examples_switch_before_the_server_answers(visit):
     page = visit(afresh=True).open("worked_examples" + at(notebook="001"))
     title = page.locator(".article h2")
@@ -116,25 +111,25 @@ def test_examples_switch_before_the_server_answers(visit):
 
 
 WIDTH = 1200
-UNDER_MORE = ("worked_examples", "by_hand", "what_attention_says", "audit", "numpy_code")
-STILL = ("audit", "numpy_code", "your_own_numbers", "worked_examples")
+LOADED = ("audit", "numpy_code", "worked_examples", "your_own_numbers")
+"""Pages that keep still as they load; what the others show takes its time."""
 SHIFTED = """(() => { globalThis.shifted = 0;
   new PerformanceObserver((list) => { for (const { value } of list.getEntries()) shifted += value; })
     .observe({ type: "layout-shift", buffered: true }); })()"""
 
 
 def test_pages_of_text_have_one_template_and_keep_still_as_they_load(visit):
-    tab, backgrounds = visit(afresh=True, width=1366), {}
-    tab.page.add_init_script(SHIFTED)
-    for name in (*UNDER_MORE, "your_own_numbers"):
-        page = tab.open(name)
+    loaded, backgrounds = visit(afresh=True, width=1366), {}
+    loaded.page.add_init_script(SHIFTED)
+    for name in ("by_hand", "what_attention_says", *LOADED):
+        page = (loaded if name in LOADED else visit(width=1366)).open(name)
         column = page.locator(".st-key-article").bounding_box()
         assert column["width"] == WIDTH, name
         assert abs(2 * column["x"] + WIDTH - page.evaluate("innerWidth")) < 2, name
         expect(page.locator("h1")).to_be_in_viewport()
         menu = page.get_by_test_id("stTopNavSection")
         backgrounds[name] = menu.evaluate("(each) => getComputedStyle(each).backgroundColor")
-        if name in STILL:
+        if name in LOADED:
             frames(page)
             assert page.evaluate("shifted") < 0.1, name
     other = backgrounds.pop("your_own_numbers")

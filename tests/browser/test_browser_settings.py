@@ -3,7 +3,7 @@
 import pytest
 from tab import at, becomes, beyond, cell, expect, parameters, resized, sentence
 
-pytestmark = [pytest.mark.browser, pytest.mark.essential]
+pytestmark = pytest.mark.browser
 
 BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x, y, width, height}; }"
 SIZES = [(1366, 768), (1920, 1080)]
@@ -21,7 +21,6 @@ def is_all_that_is_left(viewer, width, height):
     return is_wide and height - ABOVE <= viewer["height"] and height - 16 <= viewer["y"] + viewer["height"] <= height
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("address", [{}, {"mask": "causal"}], ids=["a model", "own sentence"])
 def test_settings_take_one_line(visit, address):
     page = visit().open(at(**address))
@@ -38,7 +37,6 @@ def test_settings_take_one_line(visit, address):
         becomes(page, lambda: beyond(page)[1], 0)
 
 
-@pytest.mark.slow
 def test_menu_and_former_links(visit):
     page = visit(afresh=True).open("what_if" + at(sentence="owls see mice"))
     expect(sentence(page)).to_have_value("owls see mice")
@@ -52,7 +50,6 @@ def test_menu_and_former_links(visit):
     becomes(page, lambda: parameters(page), {"sentence": "owls see mice"})
 
 
-@pytest.mark.slow
 def test_header_and_settings_are_hidden(visit):
     tab = visit(afresh=True)
     page = tab.open(at(step="Softmax", embed="true"))
