@@ -11,7 +11,7 @@ from tab import becomes, forget, from_menu, move_mouse
 pytestmark = [pytest.mark.slow, pytest.mark.browser]
 
 PHONE = {"viewport": {"width": 390, "height": 640}, "has_touch": True}
-DEVICES = {"desk": {"viewport": {"width": 1366, "height": 768}}, "first": PHONE, "second": PHONE}
+DEVICES = {"desk": {"viewport": {"width": 1366, "height": 768}}, "first": PHONE, "second": PHONE, "proxied": PHONE}
 
 
 @pytest.fixture(scope="module")
@@ -95,19 +95,6 @@ def lesson_class(comes):
     return code, speaker, *phones
 
 
-@pytest.fixture
-def answered(lesson_class):
-    """The class when one phone has said street, in the end, and the other animal."""
-    _, speaker, first, second = lesson_class
-    answers(first).filter(has_text=re.compile("^tired$")).click()
-    expect(first.locator(".class-own")).to_contain_text("tired is your answer")
-    with first.expect_response(lambda each: '"value":6' in (each.request.post_data or "")):
-        answers(first).filter(has_text="street").click()  # changed: one answer a second, and the last counts
-    answers(second).filter(has_text="animal").click()
-    expect(speaker.locator(".class-count")).to_have_text("2 here · 2 answered")
-    return lesson_class
-
-
 SLOW = {"offline": False, "latency": 150, "downloadThroughput": 200_000, "uploadThroughput": 93_750}
 """A phone's link, in bytes a second: 1.6 Mbps down, 750 kbps up. benchmarks/room.py says how long it takes there."""
 
@@ -127,46 +114,70 @@ def slow_phone(browser):
     context.close()
 
 
-def test_slow_phone_answers_without_streamlit_and_loads_the_viewer_once_touched(lesson_class, slow_phone, server):
-    code, speaker, *_ = lesson_class
-    phone, asked = slow_phone
+def test_class_is_asked_shown_left_and_ended(lesson_class, slow_phone, comes, server):
+    """A class from the first answer to its end; phones with a slow link, or a proxy that refuses streams, come by."""
+    code, speaker, first, second = lesson_class
+    count = speaker.locator(".class-count")
+    slow, asked = slow_phone
+    answers_without_streamlit(slow, asked, server, code)
+    expect(count).to_have_text("3 here · 1 answered")
+    proxied = comes("proxied", "healthz")
+    proxied.route("**/room/events?*", lambda route: route.abort())
+    proxied.goto(f"{server}/{code}")
+    answers(proxied).filter(has_text="street").click()
+    expect(count).to_have_text("4 here · 2 answered")
+
+    answers(first).filter(has_text=re.compile("^tired$")).click()
+    expect(first.locator(".class-own")).to_contain_text("tired is your answer")
+    with first.expect_response(lambda each: '"value":6' in (each.request.post_data or "")):
+        answers(first).filter(has_text="street").click()  # changed: one answer a second, and the last counts
+    answers(second).filter(has_text="animal").click()
+    expect(count).to_have_text("4 here · 4 answered")
+    speaker.get_by_role("button", name="Show answers").click()
+    dots_stand_over_words(speaker)
+    assert violations_of_page(first, "dark") == []
+    speaker.get_by_role("button", name="Reveal").click()
+    verdicts_come(speaker, first, second)
+    expect(proxied.locator(".class-own.right")).to_be_visible()
+
+    late = late_and_offline_phones_rejoin(speaker, first, second, lambda: comes("late", code))
+    slow.bring_to_front()
+    loads_the_viewer_once_touched(slow, asked)
+    speaker.reload()
+    expect(count).to_contain_text("5 here")
+    speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
+    speaker.get_by_role("button", name="End the class").click()
+    speaker.get_by_role("button", name="End it").click()
+    for phone in (first, second, late):
+        expect(phone.locator(".class-end")).to_be_visible()
+    expect(comes("late", code).locator(".class-form")).to_contain_text("no room with this code")
+    expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
+
+
+def answers_without_streamlit(phone, asked, server, code):
     phone.goto(f"{server}/{code}")
     answers(phone).filter(has_text="street").click()
-    expect(speaker.locator(".class-count")).to_have_text("3 here · 1 answered")
+    expect(phone.locator(".class-own")).to_contain_text("street is your answer")
     names = [re.sub(r"-\w{16}|\?.*", "", each.removeprefix(f"{server}/")) for each in asked]
     assert sorted({*names}) == ["", code, "room", "room/events", "room/moment", "viewer/follower.js"]
+
+
+def loads_the_viewer_once_touched(phone, asked):
     phone.get_by_role("button", name="Open the picture").click()
     expect(phone.locator(".lesson-picture .sheet")).to_be_visible()
     assert sum("classPictures" in each for each in asked) == 1
 
 
-def test_phone_behind_a_proxy_that_refuses_streams_follows_and_is_counted(lesson_class, slow_phone, server):
-    code, speaker, *_ = lesson_class
-    phone, _ = slow_phone
-    phone.route("**/room/events?*", lambda route: route.abort())
-    phone.goto(f"{server}/{code}")
-    answers(phone).filter(has_text="street").click()
-    expect(speaker.locator(".class-count")).to_have_text("3 here · 1 answered")
-    speaker.get_by_role("button", name="Show answers").click()
-    speaker.get_by_role("button", name="Reveal").click()
-    expect(phone.locator(".class-own.right")).to_be_visible()
-
-
-def test_answer_dots_stand_over_words(answered):
-    _, speaker, first, _ = answered
-    speaker.get_by_role("button", name="Show answers").click()
+def dots_stand_over_words(speaker):
     dots = speaker.locator(".placed-dots li:has(.stack i)")
     expect(dots).to_have_text([re.compile("^animal"), re.compile("^street")])
     for word in ("animal", "street"):
         name = speaker.locator(".sheet .names").get_by_text(word, exact=True)
         becomes(speaker, functools.partial(stands_over, dots.filter(has_text=word), name), True, word)
-    assert violations_of_page(first, "dark") == []
 
 
-def test_phones_get_verdicts(answered):
-    _, speaker, first, second = answered
-    speaker.get_by_role("button", name="Show answers").click()
-    speaker.get_by_role("button", name="Reveal").click()
+def verdicts_come(speaker, first, second):
+    """And are there again after a question on the run."""
     expect(first.locator(".class-own.right")).to_contain_text("Right: street")
     expect(second.locator(".class-own.wrong")).to_contain_text("You said animal. It is street.")
     assert violations_of_page(second, "light") == []
@@ -179,16 +190,14 @@ def test_phones_get_verdicts(answered):
     expect(first.locator(".class-own.right")).to_contain_text("Right: street")
 
 
-def test_late_and_offline_phones_rejoin(answered, comes):
-    code, speaker, first, second = answered
-    for name in ("Show answers", "Reveal"):
-        speaker.get_by_role("button", name=name).click()
+def late_and_offline_phones_rejoin(speaker, first, second, come_late):
+    """One looks around, one has no network, and one comes late: each is at the next moment in the end."""
     second.locator(".class-own .number").or_(second.get_by_role("button", name="“street” scores")).first.click()
     expect(second.locator(".class-state")).to_have_text("you look around")
     expect(speaker.locator(".class-count")).to_contain_text("1 look around")
     first.context.set_offline(True)
     speaker.get_by_role("button", name="Next", exact=True).click()
-    late = comes("late", code)
+    late = come_late()
     expect(late.locator(".slider")).to_be_visible()
     first.context.set_offline(False)
     expect(first.locator(".slider")).to_be_visible()
@@ -197,19 +206,7 @@ def test_late_and_offline_phones_rejoin(answered, comes):
     expect(answers(second)).to_have_count(12)
     second.get_by_role("button", name="Back to the class").click()
     expect(second.locator(".slider")).to_be_visible()
-
-
-def test_class_survives_reload_until_ended(lesson_class, comes):
-    code, speaker, first, second = lesson_class
-    speaker.reload()
-    expect(speaker.locator(".class-count")).to_contain_text("2 here")
-    speaker.locator(".class-bar").get_by_role("button", name="Class", exact=True).click()
-    speaker.get_by_role("button", name="End the class").click()
-    speaker.get_by_role("button", name="End it").click()
-    for phone in (first, second):
-        expect(phone.locator(".class-end")).to_be_visible()
-    expect(comes("late", code).locator(".class-form")).to_contain_text("no room with this code")
-    expect(first.locator(".class-end")).to_be_visible()  # and stays, long after the stream has ended
+    return late
 
 
 def test_wrong_code_opens_the_form(comes):

@@ -144,27 +144,7 @@ def test_key_collects_a_moment(visit):
     forget(page)
 
 
-def test_moments_are_deleted_and_moved(talk):
-    page = talk.page
-    from_menu(page, "Your talk (5)").click()
-    expect(said(page)).to_have_count(5)
-    given_up(page)
-    from_menu(page, "Add this moment to my talk").click()
-    expect(said(page)).to_have_count(6)
-    drawer(page).get_by_role("button", name="Delete").click()
-    expect(said(page)).to_have_count(5)
-    drawer(page).get_by_role("button", name="Undo").click()
-    expect(said(page)).to_have_count(6)
-    drawer(page).locator("button.moment").nth(4).focus()
-    page.keyboard.press("Alt+ArrowUp")
-    expect(said(page).nth(3)).to_have_text("Moment 5.")
-    drawer(page).locator("li").nth(3).drag_to(drawer(page).locator("li").nth(4))
-    expect(said(page).nth(3)).to_have_text("Moment 4.")
-    expect(drawer(page).locator(".small-picture path").first).to_be_attached()
-    assert violations_but_contrast(page) == []
-
-
-def test_speaker_window_and_talk_move_together(given, speaker):
+def test_talk_is_given_with_a_speaker_window_and_goes_on_without_a_server(given, speaker):
     expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 1")
     expect(given.locator(".menu .notes p")).to_have_text("")  # which the room would see
     expect(speaker.locator(".speaker .the-answer")).to_have_text("Answer: animal")
@@ -178,8 +158,7 @@ def test_speaker_window_and_talk_move_together(given, speaker):
     count(speaker, "2 of 5")
     expect(speaker.locator(".speaker .own-notes")).to_have_text("Note 2")
 
-
-def test_speaker_sees_end_and_black_screen(given, speaker):
+    given.keyboard.press("Home")
     count(speaker, "1 of 5")
     given.keyboard.press("5")
     given.keyboard.press("Enter")
@@ -200,6 +179,27 @@ def test_speaker_sees_end_and_black_screen(given, speaker):
     speaker.keyboard.press("b")
     expect(given.locator(".lesson-page.blank")).not_to_be_attached()
     expect(speaker.locator(".speaker .room")).to_have_text("")
+
+    speaker.close()
+    page = given
+    page.mouse.move(320, 320)
+    page.get_by_role("link", name="Explore this in the walkthrough").click()
+    expect(page.get_by_role("button", name="Back to the talk")).to_be_visible()
+    expect(heading(page, "Walkthrough")).to_be_attached()
+    page.keyboard.press("PageDown")
+    count(page, "2 of 5")
+    expect(page.locator(".lesson-said .prompt")).to_be_visible()
+    page.wait_for_load_state("networkidle")  # all that is left of the talk is asked for ahead
+    page.route("**/talk", lambda route: route.abort())  # as if there were no server any more
+    for place in (2, 3, 4, 5):
+        count(page, f"{place} of 5")
+        expect(page.locator(".lesson-picture .viewer")).to_be_visible()
+        for _ in range(1 + (place == 2)):  # it has a question
+            page.keyboard.press("PageDown")
+    expect(page.locator(".talk-end")).to_be_visible()
+    page.unroute("**/talk")
+    page.keyboard.press("Escape")  # it was begun in the walkthrough
+    expect(heading(page, "Walkthrough")).to_be_attached()
 
 
 ON_TOP = """each => {
@@ -229,31 +229,25 @@ def test_talk_is_given_to_a_class_by_the_keyboard(talk):
     assert page.locator(".class-door strong").evaluate(ON_TOP), "who has come late finds the class"
 
 
-def test_talk_survives_exploring_and_lost_server(given):
-    page = given
-    page.mouse.move(320, 320)
-    page.get_by_role("link", name="Explore this in the walkthrough").click()
-    expect(page.get_by_role("button", name="Back to the talk")).to_be_visible()
-    expect(heading(page, "Walkthrough")).to_be_attached()
-    page.keyboard.press("PageDown")
-    count(page, "2 of 5")
-    expect(page.locator(".lesson-said .prompt")).to_be_visible()
-    page.wait_for_load_state("networkidle")  # all that is left of the talk is asked for ahead
-    page.route("**/talk", lambda route: route.abort())  # as if there were no server any more
-    for place in (2, 3, 4, 5):
-        count(page, f"{place} of 5")
-        expect(page.locator(".lesson-picture .viewer")).to_be_visible()
-        for _ in range(1 + (place == 2)):  # it has a question
-            page.keyboard.press("PageDown")
-    expect(page.locator(".talk-end")).to_be_visible()
-    page.unroute("**/talk")
-    page.keyboard.press("Escape")  # it was begun in the walkthrough
-    expect(heading(page, "Walkthrough")).to_be_attached()
-
-
-def test_talk_opens_by_link_file_and_page(talk, elsewhere, tmp_path):
+def test_moments_are_put_in_order_and_opened_by_link_file_and_page(talk, elsewhere, tmp_path):
     page = talk.page
-    page.keyboard.press("m")
+    from_menu(page, "Your talk (5)").click()
+    expect(said(page)).to_have_count(5)
+    given_up(page)
+    from_menu(page, "Add this moment to my talk").click()
+    expect(said(page)).to_have_count(6)
+    drawer(page).get_by_role("button", name="Delete").click()
+    expect(said(page)).to_have_count(5)
+    drawer(page).get_by_role("button", name="Undo").click()
+    expect(said(page)).to_have_count(6)
+    drawer(page).locator("button.moment").nth(4).focus()
+    page.keyboard.press("Alt+ArrowUp")
+    expect(said(page).nth(3)).to_have_text("Moment 5.")
+    drawer(page).locator("li").nth(3).drag_to(drawer(page).locator("li").nth(4))
+    expect(said(page).nth(3)).to_have_text("Moment 4.")
+    expect(drawer(page).locator(".small-picture path").first).to_be_attached()
+    assert violations_but_contrast(page) == []
+
     files = {}
     for ending in ("File", "Page"):
         with page.expect_download() as saved:

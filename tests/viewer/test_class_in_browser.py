@@ -357,12 +357,17 @@ def test_speaker_sees_confusing_numbers(page):
     expect(page.locator(".class-bar").get_by_role("button", name="Class", exact=True)).to_be_visible()
 
 
-@pytest.fixture
-def pass_page(browser):
+@pytest.fixture(scope="module")
+def of_a_pass(browser):
     tab = Alone(browser.new_context())
-    yield tab.show(in_page("class_question.html") % bundle(module("classBar")), "main button")
+    yield tab
     tab.page.context.close()
-    assert tab.errors == []
+
+
+@pytest.fixture
+def pass_page(of_a_pass):
+    yield of_a_pass.show(in_page("class_question.html") % bundle(module("classBar")), "main button")
+    assert of_a_pass.errors == []
 
 
 def test_missing_question_is_retried_and_refusal_is_shown(pass_page):
