@@ -5,7 +5,7 @@ import contextlib
 import pytest
 from tab import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.essential]
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 SENTENCE = "The animal did not cross the street"
 FIRST = ".first-moment > "
