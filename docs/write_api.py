@@ -40,6 +40,8 @@ def public(name: str) -> Any:
 def sections(documented: object) -> dict[str, str]:
     """The sections of a numpydoc docstring by their titles; "" is the description before them."""
     first, *rest = _SECTION.split(inspect.getdoc(documented) or "")
+    if len(set(rest[::2])) < len(rest[::2]):
+        raise ValueError(f"A docstring has each section once; {documented} has {rest[::2]}. Join them.")
     return {"": first.strip()} | {title: text.strip() for title, text in zip(rest[::2], rest[1::2], strict=True)}
 
 

@@ -13,6 +13,8 @@ _MOST_SHOWN = 40  # characters of a value in an error
 
 def quoted(value: object) -> str:
     """A value as an error quotes it: short ones in full, any other by its type."""
+    if isinstance(value, np.generic):
+        value = value.item()
     if value is None or isinstance(value, bool | int | float | str | slice):
         text = repr(value)
         return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
@@ -38,22 +40,22 @@ def check_choice(name: str, value: object, allowed: Sequence[str], error: type[V
         raise error(f"{name} must be {rest} or {allowed[-1]!r}; got {quoted(value)}.{did_you_mean(value, allowed)}")
 
 
-def check_kind(name: str, value: object, kind: Any, such_as: str, error: type[ValueError] = ArrayError) -> None:
+def check_type(name: str, value: object, kind: Any, such_as: str, error: type[ValueError] = ArrayError) -> None:
     """Raise `error` unless `value` is an instance of a type or a union of types."""
     if not isinstance(value, kind):
         raise error(f"{name} must be {such_as}; got {quoted(value)}.")
 
 
-def check_switch(name: str, value: object, error: type[ValueError] = ArrayError) -> None:
+def check_bool(name: str, value: object, error: type[ValueError] = ArrayError) -> None:
     """Raise `error` unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
         raise error(f"{name} must be True or False; got {quoted(value)}.")
 
 
-def check_whole(name: str, value: object, least: int, of: str, error: type[ValueError] = ArrayError) -> None:
+def check_int(name: str, value: object, least: int, of: str, error: type[ValueError] = ArrayError) -> None:
     """Raise `error` unless `value` is a whole number from `least` on; `of` says what it counts."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise error(f"{name} must be a whole number from {least} on, {of}; got {quoted(value)}.")
+        raise error(f"{name} must be a whole number of at least {least}, {of}; got {quoted(value)}.")
 
 
 def as_number(name: str, value: object, error: type[ValueError] = ArrayError) -> float:
@@ -63,9 +65,9 @@ def as_number(name: str, value: object, error: type[ValueError] = ArrayError) ->
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.shape != () or array.dtype.kind not in "iuf":
-        raise error(f"{name} must be one number, as 0.125 is; got {quoted(value)}.")
+        raise error(f"{name} must be one number, such as 0.125; got {quoted(value)}.")
     if not np.isfinite(array):
-        raise error(f"{name} must be a finite number, as 0.125 is; got {array}.")
+        raise error(f"{name} must be a finite number, such as 0.125; got {array}.")
     return float(array)
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from attnviz.core.arguments import as_number, check_kind, check_switch, did_you_mean, quoted
+from attnviz.core.arguments import as_number, check_bool, check_type, did_you_mean, quoted
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer, add_layer_with, input_stages, unembed
 from attnviz.core.errors import ArrayError, SettingsError
@@ -96,12 +96,7 @@ def trace_of(settings: Settings | str) -> Trace:
     Raises
     ------
     SettingsError
-        If the sentence has no words or too many.
-
-    Raises
-    ------
-    SettingsError
-        If it is neither, or the sentence is outside the limits of `Settings`.
+        If it is neither, or the sentence has no words, too many, or more characters than `Settings` allows.
 
     Examples
     --------
@@ -267,11 +262,11 @@ def attend(
     masks = _for_each_layer("mask", mask, len(layers), tuple)
     rotations = _for_each_layer("rotation", rotation, len(layers), (list, tuple))
     for name, switch in (*(("residual", each) for each in adds), ("alibi", alibi), ("absorbed", absorbed)):
-        check_switch(name, switch)
+        check_bool(name, switch)
     for each in rotations:
-        check_kind("rotation", each, Rotation | None, 'Rotation(), Rotation(500_000, "halves") or None')
-    check_kind("qk_norm", qk_norm, RMSNorm | LayerNorm | bool | None, "True, False or RMSNorm()")
-    check_kind("latent_norm", latent_norm, RMSNorm, "RMSNorm()")
+        check_type("rotation", each, Rotation | None, 'Rotation(), Rotation(500_000, "halves") or None')
+    check_type("qk_norm", qk_norm, RMSNorm | LayerNorm | bool | None, "True, False or RMSNorm()")
+    check_type("latent_norm", latent_norm, RMSNorm, "RMSNorm()")
     if not (isinstance(normalise, type) and issubclass(normalise, Softmax | SumNormalise)):
         raise ArrayError(f"normalise must be the class Softmax or SumNormalise; got {quoted(normalise)}.")
     norm = None if norm is None else by_name("norm", norm, NORMS)

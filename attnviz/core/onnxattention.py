@@ -159,7 +159,7 @@ def onnx_attention(
 
 
 def _check(mode: int, precision: int | None, *windows: int) -> None:
-    if not isinstance(mode, int) or mode not in range(len(_STAGES)):
+    if isinstance(mode, bool) or not isinstance(mode, int | np.integer) or mode not in range(len(_STAGES)):
         raise ArrayError(f"qk_matmul_output_mode must be 0, 1, 2 or 3; got {quoted(mode)}.")
     if precision is not None and precision not in _PRECISIONS:
         raise ArrayError(f"softmax_precision must be 1, 10, 11 or 16, a float type of ONNX; got {precision!r}.")

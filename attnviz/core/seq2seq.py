@@ -7,7 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from attnviz.core.arguments import check_switch, quoted
+from attnviz.core.arguments import check_bool, quoted
 from attnviz.core.arrays import real
 from attnviz.core.assembly import Builder, add_layer_with, unembed
 from attnviz.core.attention import by_name
@@ -102,7 +102,7 @@ def attend_seq2seq(
     """
     norm = None if norm is None else by_name("norm", norm, NORMS)
     activation = by_name("activation", activation, ACTIVATIONS)
-    check_switch("memory_norm", memory_norm)
+    check_bool("memory_norm", memory_norm)
     affine = {"g_memory": g_memory, "b_memory": b_memory}
     _check_layers(encoder, decoder)
     if memory_norm and norm is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnviz.core.arguments import check_choice, check_switch, check_whole, quoted
+from attnviz.core.arguments import check_bool, check_choice, check_int, quoted
 from attnviz.core.errors import ArrayError
 from attnviz.core.projected_inputs import (
     Projections,
@@ -106,8 +106,8 @@ def scaled_dot_product_attention(
     """
     if isinstance(dropout_p, np.ndarray) or dropout_p != 0:
         raise ArrayError(f"dropout_p must be 0, as dropout makes the numbers random; got {quoted(dropout_p)}.")
-    check_switch("is_causal", is_causal)
-    check_switch("enable_gqa", enable_gqa)
+    check_bool("is_causal", is_causal)
+    check_bool("enable_gqa", enable_gqa)
     check_choice("causal_corner", causal_corner, CORNERS)
     if is_causal and attn_mask is not None:
         raise ArrayError(
@@ -156,5 +156,5 @@ def _keys_before(window: int | None) -> int | None:
     """How many keys a query sees before its own place."""
     if window is None:
         return None
-    check_whole("window", window, 1, "the keys that a query sees, its own counted")
+    check_int("window", window, 1, "the keys that a query sees, its own counted")
     return int(window) - 1

@@ -9,7 +9,7 @@ from typing import Self, cast
 
 import numpy as np
 
-from attnviz.core.arguments import check_kind, quoted
+from attnviz.core.arguments import check_type, quoted
 from attnviz.core.arrays import mask_array, mask_numbers, stage_numbers
 from attnviz.core.changes import HIDEABLE, Change
 from attnviz.core.errors import ArrayError, ChangeError
@@ -121,7 +121,7 @@ class StageGraph(Mapping[str, Stage]):
 
     def check(self, change: Change) -> None:
         """Raise ChangeError unless `change` fits a stage of this trace."""
-        check_kind("A change", change, Change, 'a Change, as Change("attention", (0, 0, 1), 1.0) is', ChangeError)
+        check_type("A change", change, Change, 'a Change, as Change("attention", (0, 0, 1), 1.0) is', ChangeError)
         if change.stage not in self:
             names = ", ".join(stage.name for stage in self.stages)
             raise ChangeError(f"A change names a stage of the pass: {names}; got {change.stage[:40]!r}.")
@@ -201,7 +201,7 @@ class StageGraph(Mapping[str, Stage]):
         >>> mixed["attention"] is english["attention"], mixed["heads"] is english["heads"]
         (True, False)
         """
-        check_kind("values", values, Mapping, 'arrays by their stages, as {"attention": array} is')
+        check_type("values", values, Mapping, 'arrays by their stages, as {"attention": array} is')
         if unknown := [name for name in values if name not in self]:
             raise ArrayError(f"values are of stages of the pass: {', '.join(self)}; got {quoted(unknown[0])}.")
 

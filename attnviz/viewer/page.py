@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from attnviz.checks.recording.recorded import Recorded, pass_of
 from attnviz.checks.report.verdict import Comparison
 from attnviz.checks.uploads import UserStages
-from attnviz.core.arguments import check_switch, quoted
+from attnviz.core.arguments import check_bool, quoted
 from attnviz.core.errors import ArrayError, OwnArraysError, guarded
 from attnviz.core.settings import Settings
 from attnviz.core.tokens import without_number
@@ -174,7 +174,7 @@ def show(
 def _page_of(
     trace: Trace | Comparison | Recorded, layer: int | None, effects: ArrayLike | None, parameters: bool
 ) -> Page:
-    check_switch("parameters", parameters)
+    check_bool("parameters", parameters)
     if isinstance(trace, Recorded):
         result, usual, extent = _of_recording(trace, layer, effects, parameters)
     elif layer is not None or effects is not None:

@@ -94,7 +94,7 @@ COMPARED = [
     (lambda: compare(None, ARRAYS, layer="1"), "the number of a layer, from 1 on; got '1'"),
     (lambda: compare(TRACE, ARRAYS, layer=7), "The pass has the layers 1 to 1; got 7"),
     (lambda: compare(TRACE, ARRAYS, layer="2"), "got '2'"),
-    (lambda: compare(None, ARRAYS, n_heads=-2), "n_heads must be a whole number from 1 on"),
+    (lambda: compare(None, ARRAYS, n_heads=-2), "n_heads must be a whole number of at least 1"),
     (lambda: compare(None, ARRAYS, n_heads="2"), "how many heads there are; got '2'"),
     (lambda: compare(None, ARRAYS, rtol=-1), "rtol is a number from 0 on"),
     (lambda: compare(None, ARRAYS, atol=True), "atol is a number from 0 on"),
@@ -129,7 +129,7 @@ RECORDING = [
     (lambda: recording(tokens=3), "tokens must be a sequence of words; got 3. Give a list of str."),
     (lambda: recording(tokens=[0, 1, 2]), "got list with int in it"),
     (lambda: recording(context_tokens={"a": 1}), "context_tokens must be a sequence of words; got dict"),
-    (lambda: recording(sentence=-1), "sentence must be a whole number from 0 on, its place in the batch; got -1"),
+    (lambda: recording(sentence=-1), "sentence must be a whole number of at least 0, its place in the batch; got -1"),
     (lambda: RECORDED["attention"], "A recording has layers, 0 to 0; got 'attention'."),
     (lambda: recorded_of(None), "output_attentions=True; got None"),
     (lambda: recorded_of({"attentions": (None, None)}), "attn_implementation='eager'"),
@@ -141,7 +141,7 @@ RECORDING = [
     ),
     (lambda: checked(inputs=TOKENS[0]), "inputs must have the shape (sentences, tokens, d_model), with a d_model of 6"),
     (lambda: checked(inputs="abc"), "'inputs' is of <U3"),
-    (lambda: checked(seed="a"), "seed must be a whole number from 0 on"),
+    (lambda: checked(seed="a"), "seed must be a whole number of at least 0"),
     (lambda: head_effects(Attention, len), "head_effects takes a PyTorch module first; got the class Attention"),
     (lambda: head_effects(MODULE, lambda: MODULE(TOKENS), loss=3), "loss must be a function of the output"),
 ]
@@ -155,7 +155,7 @@ PASSES = [
     (lambda: attended(mask="causl"), "got str. Write np.tri(queries, keys, dtype=bool) for a causal mask."),
     (lambda: attended(mask=True), "mask must be an array with an axis of keys"),
     (lambda: attended(mask=(None, None)), "A tuple as mask has one for each of 1 layers; got 2"),
-    (lambda: attended(scale=np.ones(2)), "scale must be one number, as 0.125 is; got ndarray"),
+    (lambda: attended(scale=np.ones(2)), "scale must be one number, such as 0.125; got ndarray"),
     (lambda: attended(scale=True), "got True"),
     (lambda: attended(normalise="softmax"), "normalise must be the class Softmax or SumNormalise; got 'softmax'"),
     (lambda: attended(residual="yes"), "residual must be True or False; got 'yes'"),
@@ -225,6 +225,13 @@ def test_lists_are_arrays():
     np.testing.assert_array_equal(
         TRACE.with_mask(visible.tolist(), "mine")["attention"], TRACE.with_mask(visible, "mine")["attention"]
     )
+
+
+def test_numbers_of_numpy_are_numbers():
+    numpys, pythons = (of_onnx(qk_matmul_output_mode=mode).qk_matmul_output for mode in (np.int64(3), 3))
+    np.testing.assert_array_equal(numpys, pythons)
+    with pytest.raises(ArrayError, match=re.escape("got 0.")):
+        of_torch(window=np.int64(0))
 
 
 def test_trace_is_compared_as_arrays():

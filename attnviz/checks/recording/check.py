@@ -29,7 +29,7 @@ from attnviz.checks.recording.modules import in_eval_mode
 from attnviz.checks.recording.parameters import OF_OUTPUT, Parameters, with_vectors_drawn
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import Comparison
-from attnviz.core.arguments import check_whole
+from attnviz.core.arguments import check_int
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
@@ -155,7 +155,7 @@ def check(
     Right: scores = scores.masked_fill(~mask, -torch.inf)
     ...
     """
-    check_whole("seed", seed, 0, "from which numbers are drawn", OwnArraysError)
+    check_int("seed", seed, 0, "from which numbers are drawn", OwnArraysError)
     library = Layer.of("like", like, {})
     mine = Layer.of("my_module", my_module, names or {}, has_output=library.has_output_matrix)
     width = next(name for name, stage in library.stages.items() if stage in ("w_q", "w_qkv"))

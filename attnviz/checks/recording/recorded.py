@@ -25,12 +25,11 @@ from attnviz.checks.recording.modules import (
 )
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import ARRAYS_TO_SEND
-from attnviz.core.arguments import check_kind, check_sequence_of_words, check_whole, quoted
+from attnviz.core.arguments import check_int, check_sequence_of_words, check_type, quoted
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
-_SIDES = ("encoder", "decoder")  # in the names of modules
 _MAX_REASON = 300  # characters of a library's error message
 
 
@@ -120,7 +119,7 @@ class Recorded(Sequence):
                 "Recorded.of takes arrays by their names, as model.run_with_cache returns them, or a model's output "
                 f"with output_attentions=True; got {quoted(arrays)}."
             )
-        check_whole("sentence", sentence, 0, "its place in the batch", OwnArraysError)
+        check_int("sentence", sentence, 0, "its place in the batch", OwnArraysError)
         paths, layers = _by_layer(arrays, sentence)
         recorded = cls(paths, {}, tokens)
         for number, layer in enumerate(layers):
@@ -189,7 +188,8 @@ class Recorded(Sequence):
         is_context = _fits(context_tokens, n_queries) or (context_tokens is None and n_queries in contexts)
         is_own = _fits(tokens, n_queries)
         if is_context and is_own:  # as long as both sentences: the module's name may tell
-            is_context, is_own = ((each in path) > (other in path) for each, other in (_SIDES, _SIDES[::-1]))
+            is_encoder, is_decoder = "encoder" in path, "decoder" in path
+            is_context, is_own = is_encoder and not is_decoder, is_decoder and not is_encoder
         if not is_context and not is_own and n_queries < n_keys and _fits(tokens, n_keys):
             return {"tokens": self._last_words(n_queries), "context_tokens": tokens}
         return {"tokens": context_tokens if is_context else tokens if is_own else None}
@@ -359,7 +359,7 @@ def record(
     Your W_Q, W_K, W_V and W_O are (out, in): read transposed.
     """
     check_module("record takes a PyTorch module", model)
-    check_whole("sentence", sentence, 0, "its place in the batch", OwnArraysError)
+    check_int("sentence", sentence, 0, "its place in the batch", OwnArraysError)
     with guarded("find the attention in this model", "the names of its modules and parameters"):
         modules, skipped = attention_modules(model, names)
     if not modules:
@@ -441,7 +441,7 @@ def _hooks(
 @guarded("read this layer", ARRAYS_TO_SEND)
 def pass_of(recorded: Recorded, layer: int) -> Trace:
     """Attnviz's pass of a recorded layer, labelled with its words; OwnArraysError if the module computed another."""
-    check_kind("layer", layer, int | np.integer, "the number of a layer, counted from 0", OwnArraysError)
+    check_type("layer", layer, int | np.integer, "the number of a layer, counted from 0", OwnArraysError)
     if not -len(recorded) <= layer < len(recorded):
         raise OwnArraysError(f"The recording has the layers 0 to {len(recorded) - 1}; got the layer {layer}.")
     comparison = compare(None, recorded[layer])

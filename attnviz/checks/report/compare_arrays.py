@@ -37,7 +37,7 @@ from attnviz.checks.report.notes import how_read, questions
 from attnviz.checks.report.unexplained import unexplained
 from attnviz.checks.report.verdict import ARRAYS_TO_SEND, Comparison
 from attnviz.checks.report.words import Row, difference_clause, to_rounding
-from attnviz.core.arguments import check_choice, check_kind, check_whole, quoted
+from attnviz.core.arguments import check_choice, check_int, check_type, quoted
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
@@ -204,9 +204,9 @@ def _check_order(trace: object, arrays: object) -> None:
 def _check_stated(layer: object, n_heads: object, orientation: object, true_is: object) -> None:
     """OwnArraysError if a convention has a value that it can't have."""
     if layer is not None:
-        check_kind("layer", layer, int | np.integer, "the number of a layer, from 1 on", OwnArraysError)
+        check_type("layer", layer, int | np.integer, "the number of a layer, from 1 on", OwnArraysError)
     if n_heads is not None:
-        check_whole("n_heads", n_heads, 1, "how many heads there are", OwnArraysError)
+        check_int("n_heads", n_heads, 1, "how many heads there are", OwnArraysError)
     for name, stated, allowed in (("orientation", orientation, (IN_OUT, OUT_IN)), ("true_is", true_is, MEANINGS)):
         if stated is not None:
             check_choice(name, stated, allowed, OwnArraysError)
