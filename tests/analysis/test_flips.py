@@ -329,6 +329,7 @@ SEARCHED |= {str(own): last_contest("cat sat", needs | own) for own, needs in [(
 SEARCHED["two texts"] = (small_two_texts(), ranking_of(small_two_texts(), "probabilities", (1, 0)))
 
 
+@pytest.mark.slow
 @of_each("case", SEARCHED)
 def test_plain_search_finds_no_smaller_flip(case):
     trace, contest = case

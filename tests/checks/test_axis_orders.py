@@ -49,6 +49,7 @@ def called(stage, axes):
     return f"({', '.join(names[each] for each in axes)})"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nth", "stage"), [*enumerate(AXES)])
 @pytest.mark.parametrize("sizes", SIZES)
 def test_every_order_of_axes_is_named(sizes, nth, stage):
@@ -93,6 +94,7 @@ def test_the_order_of_q_k_and_v_that_start_the_pass_is_named(order):
     assert called("q", order) in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["scores", "attention", "heads", "q", "output"])
 def test_flattened_arrays_are_named(stage):
     arrays = an_implementation("all different").written("attnviz", "attention", "output", stage)
@@ -105,6 +107,7 @@ def test_flattened_arrays_are_named(stage):
             assert f"flattened from {called(stage, order or AXES[stage])}" in str(found), (flat.shape, str(found))
 
 
+@pytest.mark.slow
 def test_the_axes_of_an_unexplained_array_are_questioned():
     own = an_implementation("all different")
     arrays = own.written("attnviz", "attention")
@@ -116,6 +119,7 @@ def test_the_axes_of_an_unexplained_array_are_questioned():
     assert "Are the axes of attention (query, head, key) or (key, head, query)?" in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", ["", "unscaled"])
 def test_the_zero_key_of_torch_is_read_as_a_sink(wrong):
     own = Implementation(np.random.default_rng(2), np.float64, n=6, wrong=wrong)
@@ -131,6 +135,7 @@ def test_the_zero_key_of_torch_is_read_as_a_sink(wrong):
     assert "There are more keys than tokens, by 3." in str(other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sizes", "stage", "start"),
     [

@@ -66,6 +66,7 @@ def arrays(mask="none", wrong=(), names=("q", "k", "v", "attention", "output"), 
 SETS = (("q", "k", "v", "attention", "output"), ("attention",), ("output",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", MASKS)
 @pytest.mark.parametrize(("names", "dtype"), [*zip(SETS, (np.float32, np.float64, np.float32), strict=True)])
 def test_a_right_batch_agrees(mask, names, dtype):
@@ -77,6 +78,7 @@ def test_a_right_batch_agrees(mask, names, dtype):
     assert found.trace["attention"].shape == (H, T, T)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at", "mask"), [*enumerate(["none", "causal (t, t)", "padding (B, t)", "both (B*h, t, t)"])])
 def test_the_wrong_sentence_is_named_with_its_mistake(at, mask):
     found = compare(None, arrays(mask, wrong=[at], scale=1.0))
@@ -87,6 +89,7 @@ def test_the_wrong_sentence_is_named_with_its_mistake(at, mask):
     np.testing.assert_allclose(found.theirs["attention"].value, arrays(mask, [at], scale=1.0)["attention"][at])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [(0, 1, 2, 3), (1, 3), (0, 2, 3)])
 def test_the_cause_is_confirmed_on_the_others(wrong):
     found = compare(None, arrays(wrong=wrong, scale=1.0))
@@ -128,6 +131,7 @@ def sequence_first(given):
     return given | {name: given[name].swapaxes(0, 1) for name in ("x", "output") if name in given}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mask", ["none", "padding of torch", "causal (t, t)"])
 def test_sequence_first_agrees_and_is_asked_about_where_nothing_tells(mask):
     given = sequence_first(arrays(mask, names=("attention", "output")))
@@ -147,6 +151,7 @@ def along_the_batch(names, **rows):
     return {"x": x, **{f"w_{each}": w for each, w in W.items()}, **{name: made[name] for name in names}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "n"), [(("attention",), 3), (("attention",), T), (("output",), T), (("attention", "output"), 3)]
 )
@@ -176,6 +181,7 @@ def test_one_sentence_is_no_batch():
     assert found.first is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", [(1,), (0, 1, 2, 3)])
 def test_the_mask_of_another_sentence_is_named(wrong):
     bias = RANDOM.normal(size=(B, H, T, T))
@@ -192,6 +198,7 @@ def test_the_mask_of_another_sentence_is_named(wrong):
     assert found.explained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [H, 3, T])
 def test_heads_by_sentence_go_with_an_x_that_is_sequence_first(n):
     x = RANDOM.normal(size=(n, T, M))

@@ -74,6 +74,7 @@ def check(cases):
 SAMPLE = [case for at, case in enumerate(kinds.cases()) if at % 23 == 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", SAMPLE, ids=name_of)
 def test_a_mistake_gets_its_cause_or_is_listed(case):
     check([case])

@@ -207,6 +207,7 @@ LARGE_MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", LARGE_MISTAKES)
 def test_the_library_compares_what_a_server_refuses(mistake):
     arrays = causal_layer(n=256, n_heads=12, d=16, **LARGE_MISTAKES[mistake])

@@ -106,6 +106,7 @@ def test_an_unusual_fused_layout_and_an_unread_w_o_raise_questions():
         assert "Is your mix.weight W_O" in str(found.questions)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stage", "number"),
     [("output", np.nan), ("output", np.inf), ("attention", np.nan), ("attention", -np.inf), ("residual", np.nan)],
@@ -164,6 +165,7 @@ def cosines(*, gains=None, axis=-1, scale=10.0, n=1):
 FEW = ("q", "k", "q_normed", "k_normed", "scores", "scaled")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("gains", [None, (1 + RANDOM.normal(size=D) / 4, 1 + RANDOM.normal(size=D) / 4)])
 @pytest.mark.parametrize("without", [(), FEW[:2], FEW])

@@ -154,6 +154,7 @@ MISTAKES = {  # the cause, masked scores, what is given, and how the layer is ma
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "stages"),
     [(name, each) for nth, name in enumerate(MISTAKES) for at, each in enumerate(STAGES) if (nth + at) % 3],
@@ -180,6 +181,7 @@ def test_a_window_beside_the_mask_is_named_with_its_size(given, size, stages):
     assert found.causes[0].slots["size"] == str(size)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MISTAKES)
 def test_a_mistake_is_named_in_float16(name):
     cause, masked, given, more = MISTAKES[name]
@@ -187,6 +189,7 @@ def test_a_mistake_is_named_in_float16(name):
     assert cause in [each.id for pair in (found.causes, *found.alternatives) for each in pair], str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "visible", "given", "stages"),
     [
@@ -241,6 +244,7 @@ RIGHT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("name", RIGHT)
 def test_unusual_correct_masks_agree(name, dtype):

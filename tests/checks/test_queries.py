@@ -39,6 +39,7 @@ def layer(seen, rope=False, scale=D**-0.5, names=("q", "k", "v", "attention", "o
 CASES = [*product(SLICES, [("q", "k", "v", "attention", "output"), ("attention",), ("output",)], *[(False, True)] * 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("query", "names", "rope", "is_causal", "has_mask"), CASES[::5])  # has each with each other
 def test_the_rows_of_right_arrays_agree(query, names, rope, is_causal, has_mask):
     seen = CAUSAL if is_causal else np.ones((T, T), bool)
@@ -55,6 +56,7 @@ def test_the_rows_of_right_arrays_agree(query, names, rope, is_causal, has_mask)
         np.testing.assert_allclose(np.sort(made, axis=-1), np.sort(expected[..., :], axis=-1)[..., -made.shape[-1] :])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["q", "attention", "output"])
 @pytest.mark.parametrize("row", [7, 8])
 def test_only_these_rows_are_compared(stage, row):

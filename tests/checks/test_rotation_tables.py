@@ -38,6 +38,7 @@ def test_a_correct_pass_agrees_and_its_tables_are_read(seed):
         assert np.allclose(found.trace["output"].value, arrays["output"], atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("nth", "mistake"), [*enumerate(MISTAKES)])
 @pytest.mark.parametrize(("at", "shape"), [*enumerate(SHAPES)])
 def test_a_rotation_otherwise_is_named(nth, mistake, at, shape):
@@ -64,6 +65,7 @@ STEP_MISTAKES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", STEP_MISTAKES)
 @pytest.mark.parametrize(("step", "n_new"), [*zip(STEPS[1:], (1, 2, 1), strict=True)])
 @pytest.mark.parametrize(("tables", "more"), [("(t, d)", 0), ("longer", 1), ("none", 0)])
@@ -170,6 +172,7 @@ def batch_of(positions, **options):
 ROTATED = ("q", "q_rotated", "k_rotated", "attention", "output")
 
 
+@pytest.mark.slow
 @covering(
     positions=[("usual", "left", "later"), ("left", "usual"), ("packed", "packed", "usual")],
     shape=["(t, d)", "(1, t, d)", "(1, 1, t, d)", "complex", "angles", "longer", "speeds"] * 2,

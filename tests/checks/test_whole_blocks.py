@@ -119,6 +119,7 @@ def test_a_correct_block_agrees(activation, norm, residual):
     assert ends.first is None, str(ends)
 
 
+@pytest.mark.slow
 def test_a_mistake_in_a_block_is_found_at_its_stage():
     for wrong in ("attn_norm", "active"):
         given, made = block(np.float32, "gelu")

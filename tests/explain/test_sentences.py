@@ -66,6 +66,7 @@ def filled_by_browser(node, passes, selections=SELECTIONS):
             yield name, runs, at, band[0] if band else None, text
 
 
+@pytest.mark.slow
 def test_one_word_sentences_match_the_arrays_and_every_story_occurs(node):
     seen = set()
     for name, runs, at, _, text in filled_by_browser(node, PASSES):
@@ -438,6 +439,7 @@ def with_each_number_set(trace, seen):
         yield stage.name, index, trace.with_change(stage.name, index, float(number)), above, written
 
 
+@pytest.mark.slow
 def test_hand_set_numbers_are_mentioned(node):
     """Every row of One word and the panel, whichever stage the number is of; and none that comes before it does."""
     seen = set()

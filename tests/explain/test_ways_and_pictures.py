@@ -314,6 +314,7 @@ WAYS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", WAYS)
 def test_pictures_match_the_arrays(node, group):
     ways = {name: make() for name, make in WAYS[group].items()}

@@ -38,6 +38,7 @@ def test_pass_equals_numpy_alone(text):
         np.testing.assert_allclose(trace[f"attention_{layer}"].value, expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", ["combinations", "sentences"])
 @pytest.mark.parametrize("seed", CHOICE.seeds)
 def test_held_out_figures_are_recomputed_alone(seed, which):
@@ -148,6 +149,7 @@ def test_batch_equals_single_texts():
         np.testing.assert_allclose(together[row, :n], alone, rtol=1e-9, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_batch_asks_for_right_words():
     asking = TASK.batch_of(sample("training", 50), asks_choices=True)
     for batch in (asking, TASK.held_out().picked(slice(0, 100))):
@@ -163,6 +165,7 @@ def test_batch_asks_for_right_words():
     assert asking.is_target[:, 0].all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", CHOICE.seeds)
 def test_checkpoints_match_their_recorded_figures(seed):
     held_out, curve = TASK.held_out(), {step: figures for step, *figures in CHOICE.curve(seed)}
@@ -189,6 +192,7 @@ def test_chosen_seed_finds_the_noun_of_it():
     assert turned["other noun"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", CHOICE.seeds)
 def test_turned_pronouns_are_recounted_alone(seed):
     """The noun that "it" stands for is the one of the gender of the right pronoun."""
@@ -239,6 +243,7 @@ def test_loss_falls_as_recorded():
             assert np.concatenate(distances).mean() < 0.004  # 0.0025 is that of rounding
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["context_embeddings", "embeddings", "positions", "context_positions", "w_q_1", "w_u"])
 def test_loss_gradients_are_central_differences(name):
     from attnviz.models.training import gradients
@@ -296,6 +301,7 @@ def test_whole_translations_are_counted():
     assert accuracy(right, batch) == pytest.approx(0.8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [WIDE, "the judge is tired", "cat the the"])
 def test_translations_along_training(text):
     data = CHOICE.translations(0, text)

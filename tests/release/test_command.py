@@ -46,6 +46,7 @@ def installed(wheel, tmp_path_factory):
     return folder / "bin" / "attnviz"
 
 
+@pytest.mark.slow
 def test_wheel_contents(wheel):
     held = set(zipfile.ZipFile(wheel).namelist())
     package = {path for path in ROOT.glob("attnviz/**/*") if path.is_file() and path.suffix != ".pyc"}

@@ -57,6 +57,7 @@ def checks_package_of(module: str) -> str:
     return module.split(".")[2]
 
 
+@pytest.mark.slow
 def test_nothing_imports_torch():
     assert not [name for name, path in MODULES.items() if any(each.split(".")[0] == "torch" for each in imported(path))]
 
@@ -121,6 +122,7 @@ def _mentions(path: Path, *packages: str) -> bool:
     return any(f"{module}.".startswith(f"{each}.") for module in imported(path) for each in packages)
 
 
+@pytest.mark.slow
 def test_fresh_process_imports_no_interface():
     shown = "attnviz.show(attnviz.trace_of(attnviz.Settings('the cat')))._repr_html_()"
     code = f"import sys, attnviz; print(*sys.modules); {shown}; print(*sys.modules)"

@@ -75,6 +75,7 @@ def test_command_without_app_says_what_to_install(monkeypatch, capsys):
     assert install in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_core_works_without_the_app(tmp_path):
     code = """
 import sys
