@@ -301,7 +301,9 @@ class Settings:
         for name, option in FREE_OPTIONS.items():
             if not option.allows(getattr(self, name)):
                 value = getattr(self, name)
-                near = did_you_mean(value, [each for each in option.allowed if isinstance(each, str)])
+                # a seed's range has four billion numbers, and no text
+                texts = [] if isinstance(option.allowed, range) else [*map(str, option.allowed)]
+                near = did_you_mean(value, texts)
                 raise SettingsError(f"{name} must be {option.rule}; got {_shown(value)}.{near}")
         if not _is_whole_number(self.n_heads) or self.n_heads not in divisors(self.d_model):
             raise SettingsError(

@@ -129,7 +129,7 @@ def test_matrices_and_the_worst_cell_are_labelled_with_the_files_words():
     arrays = {"x": X, "w_q": W_Q, "w_k": W_K, "w_v": W_V, "mask": SEEN, "attention": attention[None]}
     called = {"tokens": np.array(words)}
     for texts, row, column, first in (({}, "", "", "1"), (called, " (“the (2)”)", " (“blue”)", "the")):
-        answer = reply(request(orientation="x @ W", true_is="visible"), npz(arrays | texts), None)
+        answer = reply(request(orientation="(in, out)", true_is="visible"), npz(arrays | texts), None)
         written = json.loads(to_json(answer.data))["pieces"]
         said = "".join(re.findall(r'"([^"]*)"', json.dumps(written, ensure_ascii=False)))
         assert f"Row 4{row}, column 2{column} is the furthest off (in head 1): " in said

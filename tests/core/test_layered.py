@@ -122,7 +122,7 @@ def test_layer_inherits_no_parameters():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"parameters": ()}, "at least one layer"),
+        ({"parameters": ()}, "a list of them with one for each layer; got none"),
         ({"parameters": EACH, "residual": (True,)}, "2 layers"),
         ({"parameters": EACH, "residual": (True, True, True)}, "2 layers"),
         ({"parameters": Parameters(), "residual": True}, "no w_o"),

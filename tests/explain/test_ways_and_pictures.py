@@ -292,7 +292,7 @@ WAYS = {
         "cross": lambda: recorded(2, 3, 5, ICH, HELLO, tokens=ICH, context_tokens=HELLO),
         "encoder, no words of its own": lambda: recorded(0, 3, 5, ONE_TO_FIVE, None, tokens=ICH),
         "cross, no words of the context": lambda: recorded(2, 3, 5, ICH, ONE_TO_FIVE, tokens=ICH),
-        "encoder, as long": lambda: recorded(0, 3, 3, ONE_TO_FIVE[:3], None, tokens=ICH, context_tokens=HELLO[:3]),
+        "encoder, as long": lambda: recorded(0, 3, 3, HELLO[:3], None, tokens=ICH, context_tokens=HELLO[:3]),
         "cross, as long": lambda: recorded(2, 3, 3, ICH, HELLO[:3], tokens=ICH, context_tokens=HELLO[:3]),
         "encoder, as long, no words of its own": lambda: recorded(0, 3, 3, ONE_TO_FIVE[:3], None, tokens=ICH),
     },
