@@ -10,11 +10,12 @@ from functools import lru_cache
 from urllib.parse import parse_qs
 
 import msgspec
-import streamlit as st
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from attnviz.app.mount import base_path, local_path
+from attnviz.app.static_files import accepts_gzip
 from attnviz.classroom.codes import code_in, seat_age
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.http import NO_STORE
@@ -39,7 +40,6 @@ class ClassPages:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await (self._page(scope) or self.app)(scope, receive, send)
@@ -47,13 +47,12 @@ class ClassPages:
     def _page(self, scope: Scope) -> Response | None:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             return None
-        base = scope.get("root_path", "") + self.base
-        path = scope["path"].removeprefix(base)
+        path = local_path(scope)
         if path not in ("", "/") or not (code := room_in(query := scope["query_string"].decode("latin-1"))):
             return None
         if not path:  # the page's addresses are relative
-            return RedirectResponse(f"{base.rpartition('/')[2]}/?{query}")
-        if code_in(code) and "gzip" in Request(scope).headers.get("accept-encoding", ""):
+            return RedirectResponse(f"{base_path(scope).rpartition('/')[2]}/?{query}")
+        if code_in(code) and accepts_gzip(Request(scope).headers.get("accept-encoding", "")):
             return Response(_compressed(code), media_type="text/html", headers=_HEADERS | {"Content-Encoding": "gzip"})
         return Response(class_page(code), media_type="text/html", headers=_HEADERS)
 
@@ -77,7 +76,7 @@ async def answer_take_home(request: Request) -> Response:
         return PlainTextResponse(_GONE, 404)
     file = await _LANE.in_one_piece((code, ""), _file, home.moments, tuple(home.images.items()))
     headers = {**NO_STORE, "Content-Disposition": 'attachment; filename="attnviz-class.html"'}
-    if "gzip" in request.headers.get("accept-encoding", ""):
+    if accepts_gzip(request.headers.get("accept-encoding", "")):
         return Response(file, media_type="text/html", headers=headers | {"Content-Encoding": "gzip"})
     return Response(gzip.decompress(file), media_type="text/html", headers=headers)
 

@@ -10,13 +10,13 @@ from functools import cache, lru_cache
 from pathlib import Path
 from string import Template
 
-import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from attnviz.app.mount import local_path
 from attnviz.app.scripts import paths
-from attnviz.app.static_files import accepts_gzip
-from attnviz.app.streamlit_private import INDEX_FONT, INDEX_STYLESHEET, INDEX_TITLE, late_scripts
+from attnviz.app.static_files import DROPPED, accepts_gzip
+from attnviz.app.streamlit_private import INDEX_FONT, INDEX_STYLESHEET, INDEX_TITLE, late_scripts, static_folder
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.viewer.script import SCRIPTS
 
@@ -28,7 +28,6 @@ _EVERYWHERE = [SCRIPTS["arrival"].path.lstrip("/"), *late_scripts()]
 _OF_LESSONS = paths("lessons")
 _FIRST = next(iter(LESSONS))  # the lesson
 _MOMENT = Template(Path(__file__).with_name("first_moment.html").read_text("utf-8"))
-_FONT = "FONT"  # in its style: the address of Streamlit's font
 # Runs before the moment is painted: somebody who has been here gets the list of lessons (lesson/navigation.js). Others
 # get the moment itself, fetched here as lesson/course.js does.
 FIRST_MOMENT_SCRIPT = f"""{{
@@ -39,23 +38,24 @@ FIRST_MOMENT_SCRIPT = f"""{{
   else document.head.append(Object.assign(document.createElement("link"), preload));
 }}"""
 _END = "</body>"
-# request headers that would make Streamlit's page arrive compressed, or not at all
-_DROPPED = {b"accept-encoding", b"if-none-match", b"if-modified-since"}
+_DROPPED = DROPPED | {b"accept-encoding"}  # with these Streamlit's page would come compressed, in part or not at all
 
 
 class IndexPage:
-    """Change Streamlit's page, and send it compressed."""
+    """Change Streamlit's page at the address of a page, and send it compressed; all other responses pass."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         is_get = scope["type"] == "http" and scope["method"] == "GET"
         if not is_get or "text/html" not in (asked := Headers(scope=scope)).get("accept", ""):
             await self.app(scope, receive, send)
             return
-        path = scope["path"].removeprefix(scope.get("root_path", "") + self.base)
+        path = local_path(scope)
+        if path is None or path.count("/") != 1:  # a page is a single name; our own HTML, room/home, is none
+            await self.app(scope, receive, send)
+            return
         is_first = path == "/" and not scope["query_string"]  # no other lesson, moment or room is asked for
         is_compressed = accepts_gzip(asked.get("accept-encoding", ""))
         start: Message = {}
@@ -75,12 +75,17 @@ class IndexPage:
                     headers.add_vary_header("Accept-Encoding")
                     if is_compressed:
                         headers["content-encoding"] = "gzip"
-                    del headers["etag"], headers["last-modified"]  # of the unchanged page
+                    del headers["etag"], headers["last-modified"], headers["accept-ranges"]  # of the unchanged page
                     await send(start)
                     await send({"type": "http.response.body", "body": page})
 
         plain = [(name, text) for name, text in scope["headers"] if name not in _DROPPED]
         await self.app({**scope, "headers": plain}, receive, sent)
+
+
+def prepare() -> None:
+    """Make the first page before somebody requests it."""
+    _changed((static_folder() / "index.html").read_bytes(), True, True)
 
 
 @lru_cache(8)
@@ -100,7 +105,7 @@ def with_ours(index: str, is_first: bool) -> str:
         page = page.replace(stylesheet[0], "", 1)
     if font:
         page = page.replace(font[0], font[0].replace("<link", '<link fetchpriority="low"'), 1)
-    first = first_moment().replace(_FONT, font["address"]) if is_first and font else ""
+    first = first_moment(font["address"]) if is_first and font else ""
     ours = f"{first}{stylesheet[0] if stylesheet else ''}<style>{STYLE}</style>{_preloads(is_first)}"
     return page.replace(_END, ours + _END, 1)
 
@@ -111,15 +116,15 @@ def _preloads(is_first: bool) -> str:
 
 
 @cache
-def first_moment() -> str:
-    """The first lesson's first moment, as its question is shown to a new visitor. The browser removes it once the
-    lesson is drawn (page/component.js).
+def first_moment(font: str) -> str:
+    """The first lesson's first moment, as its question is shown to a new visitor, in the font at this address. The
+    browser removes it once the lesson is drawn (lesson/lessons.js).
     """
     data = json.loads(moment(_FIRST, 1))
     texts = {"title": data["title"], "why": _plain(data["why"]), "text": _plain(data["text"])}
     texts["prompt"] = _plain(data["question"]["prompt"])
     escaped = {name: html.escape(text) for name, text in texts.items()}
-    return _MOMENT.substitute(escaped, font=_FONT, script=FIRST_MOMENT_SCRIPT)
+    return _MOMENT.substitute(escaped, font=font, script=FIRST_MOMENT_SCRIPT)
 
 
 def _plain(runs: Iterable[list]) -> str:

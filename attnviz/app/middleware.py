@@ -26,6 +26,7 @@ from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH
 from attnviz.app.class_pages import HOME_PATH
 from attnviz.app.index_page import FIRST_MOMENT_SCRIPT
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
+from attnviz.app.mount import base_path
 from attnviz.app.streamlit_private import BackMsg
 from attnviz.classroom import room_routes
 from attnviz.viewer.bundle import hash_source
@@ -152,7 +153,6 @@ class AllowedPaths:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await (self._refusal(scope) or self.app)(scope, receive, send)
@@ -165,7 +165,7 @@ class AllowedPaths:
             return PlainTextResponse(_REFUSED_PATH, 405, {"Allow": ", ".join(allowed), "Connection": "close"})
         if not is_allowed(scope["path"]):
             return PlainTextResponse(_REFUSED_PATH, 404)
-        url, base = URL(scope=scope), scope.get("root_path", "") + self.base  # mounted by another app, or by settings
+        url, base = URL(scope=scope), base_path(scope)
         path = scope["path"].removeprefix(base)
         page = redirect_target(path, url.query)
         if page is not None:

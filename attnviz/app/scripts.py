@@ -2,11 +2,14 @@
 contains a hash of its text, so browsers may keep it.
 """
 
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
+from attnviz.app.static_files import accepts_gzip
 from attnviz.viewer.script import LATE, SCRIPTS, needed, whole
 
 _LOADER = Path(__file__).with_name("loader.js").read_text("utf-8")
@@ -32,20 +35,27 @@ def runs() -> None:
     """An empty callback, for events that the next run handles: a callback can't open a page."""
 
 
+_LANE = ThreadPoolExecutor(1, "scripts")  # one at a time, so none is bundled or compressed twice
 SCRIPT_PATH = "/viewer/{name}-{text}.js"  # under any hash: a page from before an update requests the old one
 
 
 async def answer_script(request: Request) -> Response:
     """The response to a request for a script."""
     name = request.path_params["name"]
-    script = SCRIPTS.get(name)
-    if script is None:
+    current = SCRIPTS.get(name)
+    if current is None:
         return PlainTextResponse("There is no such script. Reload the page.", 404)
-    is_current = request.url.path.endswith(script.path)
+    is_current = request.url.path.endswith(current.path)
     caching = "public, max-age=31536000, immutable" if is_current else "no-store"
     headers = {"Vary": "Accept-Encoding", "Cache-Control": caching}
-    if name in LATE and not is_current:
-        script = whole(name)
-    if "gzip" in request.headers.get("accept-encoding", ""):  # compressed once, not for each of a class
-        return Response(script.compressed, media_type="text/javascript", headers=headers | {"Content-Encoding": "gzip"})
-    return Response(script.text, media_type="text/javascript", headers=headers)
+    is_compressed = accepts_gzip(request.headers.get("accept-encoding", ""))
+    if is_compressed:
+        headers["Content-Encoding"] = "gzip"
+
+    def body() -> bytes:
+        script = whole(name) if name in LATE and not is_current else current
+        return script.compressed if is_compressed else script.text
+
+    # the first request for a script takes up to 0.2 s, in which no other visitor should have to wait
+    text = await asyncio.get_running_loop().run_in_executor(_LANE, body)
+    return Response(text, media_type="text/javascript", headers=headers)

@@ -12,17 +12,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app import streamlit_private
+from attnviz.app.mount import local_path
 
 _FOLDER = "static"
 _TEXTS = {".css", ".js", ".json", ".map", ".svg", ".txt"}  # fonts and pictures are compressed already
 _LANE = ThreadPoolExecutor(1, "static files")  # one at a time, so none is compressed twice
-_PLAIN = {b"range", b"if-none-match", b"if-modified-since", b"if-match", b"if-unmodified-since", b"if-range"}
+# request headers that would make Streamlit answer with less than the whole file
+DROPPED = {b"range", b"if-none-match", b"if-modified-since", b"if-match", b"if-unmodified-since", b"if-range"}
 
 
 def accepts_gzip(header: str) -> bool:
@@ -54,11 +55,10 @@ class CompressedStatic:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
-        self.base = f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
         home = streamlit_private.static_folder()
         found = (path for path in (home / _FOLDER).rglob("*") if path.suffix in _TEXTS)
         self.files = {f"/{path.relative_to(home).as_posix()}": path for path in found}
-        self.kept: dict[Path, _Compressed] = {}  # at most all of them: 7 MB
+        self.cache: dict[Path, _Compressed] = {}  # at most all of them: 7 MB
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         file = self._file(scope)
@@ -69,38 +69,45 @@ class CompressedStatic:
         if "range" in headers or not accepts_gzip(headers.get("accept-encoding", "")):
             await self.app(scope, receive, _varying(send))  # a range counts the bytes of the plain file
             return
-        compressed = self.kept.get(file) or await self._compressed(file, scope, receive)
+        compressed = self.cache.get(file) or await self._compressed(file, scope, receive)
+        if compressed is None:
+            await self.app(scope, receive, _varying(send))
+            return
         await _response(compressed, scope["method"], headers)(scope, receive, send)
 
     def _file(self, scope: Scope) -> Path | None:
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
             return None
-        return self.files.get(scope["path"].removeprefix(scope.get("root_path", "") + self.base))
+        return self.files.get(local_path(scope) or "")
 
-    async def _compressed(self, file: Path, scope: Scope, receive: Receive) -> _Compressed:
+    async def _compressed(self, file: Path, scope: Scope, receive: Receive) -> _Compressed | None:
+        """The file compressed; None if Streamlit doesn't send it or it has gone from the disk."""
         headers = await self._streamlits_headers(scope, receive)
-        return await asyncio.get_running_loop().run_in_executor(_LANE, self._keep, file, headers)
+        return headers and await asyncio.get_running_loop().run_in_executor(_LANE, self._keep, file, headers)
 
-    async def _streamlits_headers(self, scope: Scope, receive: Receive) -> dict[str, str]:
-        """The headers with which Streamlit sends a file, for how long it may be kept among them."""
+    async def _streamlits_headers(self, scope: Scope, receive: Receive) -> dict[str, str] | None:
+        """The headers with which Streamlit sends a file, such as how long it may be cached; None if it sends none."""
         start: Message = {}
 
         async def sent(message: Message) -> None:
             start.update(message)
 
-        asked = [(name, text) for name, text in scope["headers"] if name not in _PLAIN]
+        asked = [(name, text) for name, text in scope["headers"] if name not in DROPPED]
         await self.app({**scope, "method": "HEAD", "headers": asked}, receive, sent)
-        return dict(Headers(raw=start["headers"]))
+        return dict(Headers(raw=start["headers"])) if start["status"] == 200 else None
 
-    def _keep(self, file: Path, headers: dict[str, str]) -> _Compressed:
-        if file not in self.kept:
-            body = gzip.compress(file.read_bytes(), mtime=0)
+    def _keep(self, file: Path, headers: dict[str, str]) -> _Compressed | None:
+        if file not in self.cache:
+            try:
+                body = gzip.compress(file.read_bytes(), mtime=0)
+            except OSError:  # Streamlit sends its page in place of a file that was deleted
+                return None
             etag = headers["etag"].removesuffix('"') + '-gzip"'  # a strong one names these bytes
             ours = {"content-encoding": "gzip", "content-length": str(len(body)), "etag": etag}
             names = ("content-type", "cache-control", "last-modified")
             kept = {name: headers[name] for name in names} | ours | {"vary": "Accept-Encoding"}
-            self.kept[file] = _Compressed(body, kept)
-        return self.kept[file]
+            self.cache[file] = _Compressed(body, kept)
+        return self.cache[file]
 
 
 def _response(file: _Compressed, method: str, asked: Headers) -> Response:

@@ -108,7 +108,7 @@ def late_scripts() -> list[str]:
     found: dict[str, None] = {}
 
     def add(name: str) -> None:
-        if name not in page and name not in found:
+        if name not in page and name not in found and (scripts / name).is_file():
             found[name] = None
             for imported in _IMPORTED.finditer((scripts / name).read_text("utf-8")):
                 add(imported["name"])

@@ -43,7 +43,7 @@ def test_other_first_pages_are_streamlits():
 
 @MOUNTS
 def test_page_finds_its_scripts_where_it_is_mounted(mounted, base, monkeypatch):
-    monkeypatch.setattr("attnviz.app.class_pages.st.get_option", lambda _: base)
+    monkeypatch.setattr("streamlit.get_option", lambda _: base)
     guard = ClassPages(PlainTextResponse("a page"))
     where = mounted + (base and f"/{base}")
     page = ask(guard, f"{where}/?room=KTQWRM", root_path=mounted).text

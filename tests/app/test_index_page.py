@@ -17,16 +17,16 @@ from attnviz.viewer.bundle import hash_source
 from attnviz.viewer.script import SCRIPTS
 
 INDEX = (streamlit_private.static_folder() / "index.html").read_text("utf-8")
+OWN = {"ETag": '"1"', "Cache-Control": "no-cache", "Accept-Ranges": "bytes"}
+FONT = "./static/media/a.woff2"
 HTML = {"accept": "text/html,*/*"}
 
 
 async def streamlits(scope, receive, send):
     """Streamlit's page under any path."""
     names = {name for name, _ in scope["headers"]}
-    assert b"accept-encoding" not in names, "what comes compressed can't be added to"
-    await Response(INDEX, media_type="text/html", headers={"ETag": '"1"', "Cache-Control": "no-cache"})(
-        scope, receive, send
-    )
+    assert not names & {b"accept-encoding", b"range", b"if-range", b"if-none-match"}, "a part can't be added to"
+    await Response(INDEX, media_type="text/html", headers=OWN)(scope, receive, send)
 
 
 @pytest.mark.parametrize("part", ["INDEX_TITLE", "INDEX_STYLESHEET", "INDEX_FONT"])
@@ -43,10 +43,34 @@ def test_streamlit_still_has_the_scripts_that_it_fetches_late():
         assert path not in INDEX
 
 
+def test_a_missing_script_is_not_fetched_and_the_app_starts_without_it(tmp_path, monkeypatch):
+    (tmp_path / "static/js").mkdir(parents=True)
+    (tmp_path / "index.html").write_text("")
+    (tmp_path / "static/js/Html.1.js").write_text('import"./there.js";import"./gone.js";')
+    (tmp_path / "static/js/there.js").write_text("")
+    monkeypatch.setattr(streamlit_private, "static_folder", lambda: tmp_path)
+    assert streamlit_private.late_scripts() == ["static/js/Html.1.js", "static/js/there.js"]
+
+
 @pytest.mark.parametrize(("media_type", "accept"), [("text/html", "*/*"), ("application/json", "text/html")])
 def test_only_a_page_that_a_browser_opens_is_changed(media_type, accept):
     answer = ask(IndexPage(Response("<title>é</title></body>", media_type=media_type)), "/", accept=accept)
     assert answer.text == "<title>é</title></body>"
+
+
+@pytest.mark.parametrize("path", ["/room/home", "/static/js/missing.js", "/course", "/courses", "/course/room/home"])
+def test_html_at_other_addresses_than_a_page_s_is_left_as_it_is(path, monkeypatch):
+    page = Response(gzip.compress(INDEX.encode()), media_type="text/html", headers={"Content-Encoding": "gzip"})
+    monkeypatch.setattr("streamlit.get_option", lambda _: "course" if "course" in path else "")
+    answer = ask(IndexPage(page), path, **HTML, **{"accept-encoding": "gzip"})
+    assert (answer.body, answer.headers) == (page.body, page.headers)
+
+
+def test_a_part_of_the_page_is_never_sent():
+    parts = {"range": "bytes=0-3", "if-range": '"1"', "if-none-match": '"1"'}
+    whole, answer = (ask(IndexPage(streamlits), "/", **HTML, **more) for more in ({}, parts))
+    assert (answer.status, answer.body) == (200, whole.body)
+    assert "accept-ranges" not in answer.headers
 
 
 @pytest.mark.parametrize("path", ["/", "/walkthrough"])
@@ -74,9 +98,9 @@ def test_the_page_comes_compressed():
 
 @pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
 def test_the_first_moment_is_on_the_first_page_alone(mounted, base, monkeypatch):
-    monkeypatch.setattr("attnviz.app.index_page.st.get_option", lambda _: base)
+    monkeypatch.setattr("streamlit.get_option", lambda _: base)
     where = mounted + (base and f"/{base}")
-    shows = {"/": True, "/?lesson=masks&moment=2": False, "/?present=1": False, "/audit": False, "/x/": False}
+    shows = {"/": True, "/?lesson=masks&moment=2": False, "/?present=1": False, "/audit": False}
     for path, is_first in shows.items():
         page = ask(IndexPage(streamlits), where + path, root_path=mounted, **HTML).text
         assert ('class="first-moment"' in page) is is_first, path
@@ -90,7 +114,8 @@ def said(runs):
 def test_the_first_moment_is_the_lessons_own():
     data = json.loads(moment(next(iter(LESSONS)), 1))
     texts = [
-        html.unescape(re.sub("<[^>]+>", "", each)) for each in re.findall(r"<(?:h2|p).*?</(?:h2|p)>", first_moment())
+        html.unescape(re.sub("<[^>]+>", "", each))
+        for each in re.findall(r"<(?:h2|p).*?</(?:h2|p)>", first_moment(FONT))
     ]
     question = said(data["question"]["prompt"])
     assert texts[1:4] == [data["title"], said(data["why"]), f"{said(data['text'])} {question}"]
@@ -98,17 +123,18 @@ def test_the_first_moment_is_the_lessons_own():
 
 
 def test_what_a_lesson_says_is_escaped(monkeypatch):
-    text = "<b>$title</b> & 'so' \"on\""
+    text = "<b>$title</b> $font FONT & 'so' \"on\""
     runs = [["", text]]
     made = json.dumps({"title": text, "why": runs, "text": runs, "question": {"prompt": runs}})
     monkeypatch.setattr(index_page, "moment", lambda *_: made)
-    page = first_moment.__wrapped__()
+    monkeypatch.setattr(index_page, "first_moment", first_moment.__wrapped__)
+    page = with_ours(INDEX, True).partition('<div class="first-moment">')[2].partition("</div>")[0]
     assert page.count(html.escape(text)) == 4
     assert "<b>" not in page
 
 
 def test_the_first_moments_script_is_allowed():
-    [script] = re.findall("<script>(.*?)</script>", first_moment(), re.DOTALL)
+    [script] = re.findall("<script>(.*?)</script>", first_moment(FONT), re.DOTALL)
     assert script == FIRST_MOMENT_SCRIPT
     assert hash_source(script) in policy()
 

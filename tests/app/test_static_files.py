@@ -5,11 +5,13 @@ import gzip
 
 import pytest
 from asgi import asked, in_loop, run
-from starlette.routing import Mount, Router
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, Route, Router
 from streamlit.web.server.starlette.starlette_static_routes import create_streamlit_static_handler
 
-from attnviz.app import static_files, streamlit_private
+from attnviz.app import scripts, static_files, streamlit_private
 from attnviz.app.static_files import CompressedStatic, accepts_gzip
+from attnviz.viewer.script import Script
 
 HOME = streamlit_private.static_folder()
 FILES = sorted(path for path in (HOME / "static").rglob("*") if path.is_file())
@@ -17,6 +19,7 @@ TEXT = min((path for path in FILES if path.suffix == ".js"), key=lambda path: pa
 FONT = next(path for path in FILES if path.suffix == ".woff2")
 STREAMLITS = create_streamlit_static_handler(str(HOME), "")
 GZIP = {"accept-encoding": "gzip, deflate, br"}
+OLD_PASS = f"/viewer/pass-{'0' * 16}.js"
 KEPT = ("content-type", "cache-control", "last-modified")
 
 
@@ -54,9 +57,9 @@ async def test_what_was_compressed_is_the_file():
         assert gzip.decompress(answer.body) == file.read_bytes()
         assert answer.headers["content-encoding"] == "gzip"
         assert int(answer.headers["content-length"]) == len(answer.body)
-    plain = await asked_of(STREAMLITS, path_of(file))
-    assert {name: answer.headers[name] for name in KEPT} == {name: plain.headers[name] for name in KEPT}
-    assert "max-age=31536000" in answer.headers["cache-control"]
+        plain = await asked_of(STREAMLITS, path_of(file))
+        assert {name: answer.headers[name] for name in KEPT} == {name: plain.headers[name] for name in KEPT}
+        assert "max-age=31536000" in answer.headers["cache-control"]
 
 
 @pytest.mark.parametrize(
@@ -105,15 +108,37 @@ def test_head_has_the_headers_alone(static):
 @pytest.mark.parametrize(("mounted", "base"), [("", ""), ("/course", ""), ("", "a/course"), ("/a", "course")])
 def test_files_are_compressed_under_any_mount_path(mounted, base, monkeypatch):
     where = mounted + (base and f"/{base}")
-    monkeypatch.setattr("attnviz.app.static_files.st.get_option", lambda _: base)
+    monkeypatch.setattr("streamlit.get_option", lambda _: base)
     streamlits = Router([Mount(f"/{base}", app=create_streamlit_static_handler(str(HOME), base))])
-    answer = ask(CompressedStatic(streamlits), path_of(TEXT, where), root_path=mounted, **GZIP)
-    assert gzip.decompress(answer.body) == TEXT.read_bytes()
-    assert "gzip" not in ask(CompressedStatic(streamlits), path_of(TEXT, f"{where}/x"), **GZIP).headers.values()
+    static = CompressedStatic(streamlits)
+    others = {path_of(TEXT, each) for each in (f"{where}/x", f"{where}x", where[1:], mounted) if each != where}
+    for _ in range(2):  # before and after the file is in the cache
+        for path in others:
+            answer, plain = (ask(app, path, root_path=mounted, **GZIP) for app in (static, streamlits))
+            assert (answer.status, answer.body) == (plain.status, plain.body)
+            assert "gzip" not in answer.headers.values()
+        answer = ask(static, path_of(TEXT, where), root_path=mounted, **GZIP)
+        assert gzip.decompress(answer.body) == TEXT.read_bytes()
+
+
+@pytest.mark.parametrize("is_deleted", [True, False])
+def test_a_file_that_is_deleted_or_refused_is_left_to_streamlit(is_deleted, tmp_path, monkeypatch):
+    file = tmp_path / "static/a.js"
+    file.parent.mkdir()
+    file.write_text("1")
+    (tmp_path / "index.html").write_text("a page")
+    monkeypatch.setattr(streamlit_private, "static_folder", lambda: tmp_path)
+    app = create_streamlit_static_handler(str(tmp_path), "") if is_deleted else PlainTextResponse("no", 404)
+    static = CompressedStatic(app)
+    if is_deleted:
+        file.unlink()
+    answer, plain = (ask(each, "/static/a.js", **GZIP) for each in (static, app))
+    assert (answer.status, answer.body) == (plain.status, plain.body)
+    assert "content-encoding" not in answer.headers
 
 
 @pytest.mark.parametrize("path", ["/static/../index.html", "/static/js/..%2f..%2findex.html", "//static/js", "/static"])
-def test_no_other_path_is_looked_up(static, path, monkeypatch):
+def test_no_other_path_is_looked_up(path):
     passed = []
 
     async def app(scope, receive, send):
@@ -139,6 +164,22 @@ async def test_of_a_class_that_comes_at_once_a_file_is_compressed_once_and_not_i
     answers = await asyncio.gather(*(asked_of(static, path_of(TEXT), **GZIP) for _ in range(120)))
     assert compressed == [TEXT.read_bytes()]
     assert {gzip.decompress(each.body) for each in answers} == {TEXT.read_bytes()}
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "gzip;q=0"])
+def test_a_script_is_made_and_compressed_outside_the_loop(accepted, monkeypatch):
+    old = Script.exporting("pass", "of an old page")
+
+    class NotInLoop:
+        def __getattr__(self, name):
+            with pytest.raises(RuntimeError):
+                asyncio.get_running_loop()
+            return getattr(old, name)
+
+    monkeypatch.setattr(scripts, "whole", lambda name: NotInLoop())
+    answer = ask(Router([Route(scripts.SCRIPT_PATH, scripts.answer_script)]), OLD_PASS, **{"accept-encoding": accepted})
+    assert answer.body == (old.compressed if accepted == "gzip" else old.text)
+    assert ("content-encoding" in answer.headers) is (accepted == "gzip")
 
 
 @pytest.mark.parametrize(

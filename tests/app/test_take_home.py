@@ -23,8 +23,8 @@ async def post(code, key="", **message):
     return json.loads(answer.text)
 
 
-def home(code, seat):
-    return asked(APP, f"/room/home?room={code}&seat={seat}")
+def home(code, seat, **headers):
+    return asked(APP, f"/room/home?room={code}&seat={seat}", **headers)
 
 
 @pytest.fixture(autouse=True)
@@ -56,6 +56,8 @@ async def test_a_class_takes_home_what_it_was_shown_and_nothing_that_anybody_sai
             assert "Shown first" in page.text
             assert not [text for text in ("Never shown", "a secret note", "somebody’s words") if text in page.text]
             assert "</script><script>alert" not in page.text
+            opened = await home(code, own, accept="text/html,*/*")
+            assert (opened.body, opened.headers) == (page.body, page.headers), "no part of the app's own page"
         assert {(await home(code, each)).status for each in ("", foreign, seat[:-1])} == {404}
 
 
