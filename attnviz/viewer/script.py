@@ -58,9 +58,7 @@ class Script:
 
 @dataclass(frozen=True)
 class Part:
-    """One of the scripts of the app's pages. A module that several of them use is in the last one that all of these
-    have, themselves included.
-    """
+    """One of the scripts of the app's pages. A shared module lives in the latest part that all its users load."""
 
     exports: tuple[str, ...]  # the modules whose exports it has for others
     after: tuple[str, ...] = ()  # the parts whose modules it uses
@@ -96,7 +94,7 @@ def needed(name: str) -> list[str]:
 
 
 @functools.cache
-def parted() -> dict[str, dict[Path, str]]:
+def modules_by_part() -> dict[str, dict[Path, str]]:
     """The modules of each part. Raises ValueError if one would come before a module that it imports."""
     used = {name: modules_of(*map(module, part.exports)) for name, part in PARTS.items()}
     texts = {path: text for modules in used.values() for path, text in modules.items()}
@@ -114,16 +112,16 @@ def parted() -> dict[str, dict[Path, str]]:
     return {name: {path: texts[path] for path in texts if home[path] == name} for name in PARTS}
 
 
-def _late_code(name: str, modules: Mapping[Path, str]) -> str:
-    """The code of a part: given the modules that are there, it returns those that it adds, and what it exports."""
+def _late_code(name: str, modules: Mapping[Path, str], added: Iterable[Path]) -> str:
+    """The code of a late script: given the loaded modules, it returns those that it adds, and what it exports."""
     taken = sorted({scope(each) for path, text in modules.items() for each in imports(path, text) - modules.keys()})
     exported = [scope(module(each)) for each in PARTS[name].exports]
     exports = ", ".join(f"...{each}" for each in exported)
-    added = ", ".join(map(scope, modules))
+    adds = ", ".join(map(scope, added))
     names = ", ".join(sorted({*taken, *exported} - {*map(scope, modules)}))
     return (
         f"export default ({{ {names} }}) => {{\n{scoped(modules)}\n"
-        f"return {{ added: {{ {added} }}, exports: {{ {exports} }} }};\n}};\n"
+        f"return {{ added: {{ {adds} }}, exports: {{ {exports} }} }};\n}};\n"
     )
 
 
@@ -131,18 +129,18 @@ def _styles(name: str) -> dict[str, str]:
     return {each: style(each) for each in PARTS[name].styles}
 
 
-def _late(name: str, modules: Mapping[Path, str]) -> Script:
-    return Script.exporting(name, _late_code(name, modules), name=name, styles=_styles(name))
+def _late(name: str, modules: Mapping[Path, str], added: Iterable[Path]) -> Script:
+    return Script.exporting(name, _late_code(name, modules, added), name=name, styles=_styles(name))
 
 
 @functools.cache
 def whole(name: str) -> Script:
-    """A late script with all modules that it uses, for a page from before an update: that page's modules are others."""
-    return _late(name, modules_of(*map(module, PARTS[name].exports)))
+    """A late script with all modules that it uses, for a page of another version. It adds none of them to that page."""
+    return _late(name, modules_of(*map(module, PARTS[name].exports)), ())
 
 
 def _first(late: Mapping[str, Script], **values: object) -> Script:
-    modules = dict(parted()[FIRST])
+    modules = dict(modules_by_part()[FIRST])
     entry = modules.pop(module(FIRST))
     names = ", ".join(map(scope, modules))
     code = f"{scoped(modules)}\n{joinable(entry)}export const modules = {{ {names} }};\n"
@@ -155,7 +153,7 @@ def _first(late: Mapping[str, Script], **values: object) -> Script:
 
 _SHELL = filled(b"null", "attnviz")
 _PAGE = Script.exporting("page", "", shell=_SHELL)
-LATE = {name: _late(name, modules) for name, modules in parted().items() if name != FIRST}
+LATE = {name: _late(name, modules, modules) for name, modules in modules_by_part().items() if name != FIRST}
 _NOT_IN_A_CLASS = {"allLayers", "article", "lessonPages", "lessonTalk", "settings", "talk", "views"}  # styles
 
 # the app's pages, articles, the upload, the page to download, the connection watcher, what keeps the address, and of a

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from attnviz.viewer.bundle import BROWSER, STYLES, module, modules_of
-from attnviz.viewer.script import FIRST, LATE, PARTS, SCRIPTS, needed, parted, whole
+from attnviz.viewer.script import FIRST, LATE, PARTS, SCRIPTS, modules_by_part, needed, whole
 
 FIRST_BYTES = {"lessons": 78_000, "pass": 242_000}
 """Gzipped, what a page needs before its first answer or picture."""
@@ -66,8 +66,8 @@ def test_no_module_is_in_two_scripts_of_a_page():
 
 
 def test_each_module_comes_after_those_that_it_imports():
-    for name, modules in parted().items():
-        there = {path for each in needed(name) for path in parted()[each]}
+    for name, modules in modules_by_part().items():
+        there = {path for each in needed(name) for path in modules_by_part()[each]}
         for each in PARTS[name].exports:
             assert modules_of(module(each)).keys() <= there
         assert modules.keys() <= there
@@ -86,7 +86,9 @@ def test_a_script_for_an_older_page_needs_no_other(name, node, tmp_path):
     path.write_bytes(whole(name).text)
     source = f"""
         import make, {{ name }} from "{path.as_uri()}";
-        console.log(JSON.stringify([name, Object.keys(make({{}}).exports)]));
+        const {{ added, exports }} = make({{}});
+        console.log(JSON.stringify([name, Object.keys(exports), Object.keys(added)]));
     """
-    found = json.loads(node("--input-type=module", "--eval", source))
-    assert [found[0], {*found[1]}] == [name, exported(name)]
+    found, exports, added = json.loads(node("--input-type=module", "--eval", source))
+    assert (found, {*exports}) == (name, exported(name))
+    assert added == [], "the page's later scripts must not run on these modules"

@@ -39,7 +39,7 @@ export default function (site, first, others) {
     app = { site, templates, controller, late: shared, classBar, shell: first.page };
   return ({ data, parentElement, setTriggerValue }) => {
     const root = parentElement.querySelector(".attnviz");
-    shared.dress(parentElement);
+    shared.adoptStyles(parentElement);
     if (root.classList.contains("outlet")) return shared.get("pass").join({ outlet: root });
     const answer = templates.complete(JSON.parse(text.decode(data)));
     return answer.lessons

@@ -1,86 +1,113 @@
 // Scripts that come after a page's first one (viewer/script.py). Each adds its modules to those that are there, and its styles.
 import { button, h } from "../dom/element.js";
 
-const AGAIN_MS = 4000;
-const MISSING =
-  "A part of this page has not come: the server doesn’t answer. Nothing is lost, and what you did goes on once it is here. If that takes long, reload the page.";
+const AGAIN_MS = 4000,
+  LONGEST_MS = 60_000; // between two rounds of prefetch()
+const MISSING = "Part of this page hasn’t loaded. Nothing is lost; we keep trying.";
+const FAILED = "Part of this page couldn’t start. Reloading usually helps.";
 
 /** @typedef {{ name: string, default: (modules: any) => { added: any, exports: any }, styles: Record<string, string> }} LateScript */
 
 /** The scripts of the page at `site`. `first` is the script that came first: its `modules`, its `styles`, and the `scripts` that come later, each with
- * its `path` and the names of those that it builds `after`. Returns late(name), a promise of what a script exports; it is kept until the script is there,
- * however long that takes. late.add(script) takes one that has been fetched, late.get(name) returns what one that is there exports,
- * late.prefetch() brings all others in turn, and late.dress(root) gives a shadow root all styles, and a notice if something is missing.
+ * its `path` and the names of those that it builds `after`. Returns late(name), a promise of what a script exports: it waits until the script has loaded,
+ * however long that takes, and rejects if the script throws. late.add(script) takes one that has been fetched, late.get(name) returns what one that has
+ * loaded exports, late.prefetch() loads all others in turn, and late.adoptStyles(root) gives a shadow root all styles, and a notice if a script is missing.
  * @param {URL} site @param {{ modules: any, styles: Record<string, string>, scripts: Record<string, { path: string, after: string[] }> }} first */
 export function makeLate(site, { modules, styles, scripts }) {
-  const coming = /** @type {Map<string, Promise<any>>} */ (new Map()),
-    here = /** @type {Map<string, any>} */ (new Map()),
-    wanted = /** @type {Set<string>} */ (new Set()), // by more than prefetch()
+  const loading = /** @type {Map<string, Promise<any>>} */ (new Map()),
+    loaded = /** @type {Map<string, any>} */ (new Map()),
+    requested = /** @type {Set<string>} */ (new Set()), // by more than prefetch()
+    failed = /** @type {Set<string>} */ (new Set()), // scripts that threw
+    failures = /** @type {Map<string, number>} */ (new Map()), // name -> how often it could not be fetched or threw
     missing = /** @type {Map<string, () => void>} */ (new Map()), // name -> tries again
     sheets = makeSheets(),
-    notice = makeNotice(() => {
+    missingNotice = makeNotice(MISSING, "Try again", () => {
       for (const tryAgain of [...missing.values()]) tryAgain();
-    });
-  const drawNotice = () => notice.show([...missing.keys()].some(name => wanted.has(name)));
+    }),
+    failedNotice = makeNotice(FAILED, "Reload", () => window.location.reload());
+  function drawNotices() {
+    const isFailed = [...failed].some(name => requested.has(name));
+    failedNotice.show(isFailed);
+    missingNotice.show(!isFailed && missing.size > 0);
+  }
   /** @param {LateScript} script */
   function add({ name, default: make, styles: more }) {
-    if (here.has(name)) return;
+    if (loaded.has(name)) return;
+    failed.add(name);
+    failures.set(name, (failures.get(name) ?? 0) + 1); // the next request fetches a new copy
     const { added, exports } = make(modules);
+    failed.delete(name);
     Object.assign(modules, added);
-    here.set(name, exports);
+    loaded.set(name, exports);
     sheets.add(more);
   }
+  // Tries until the script is there; without a request, once.
   /** @param {string} name @returns {Promise<LateScript>} */
   async function fetched(name) {
     const { path } = scripts[name];
-    for (let nth = 0; ; nth += 1) {
+    for (;;) {
+      const count = failures.get(name) ?? 0;
       try {
-        return await import(new URL(nth ? `${path}?again=${nth}` : path, site).href); // some browsers keep a failure with its address
-      } catch {
-        await /** @type {Promise<void>} */ (
-          new Promise(done => {
-            missing.set(name, done);
-            drawNotice();
-            setTimeout(done, AGAIN_MS);
-          })
-        );
+        return await import(new URL(count ? `${path}?again=${count}` : path, site).href); // some browsers keep a failure with its address
+      } catch (error) {
+        failures.set(name, count + 1);
+        if (!requested.has(name)) throw error;
       }
+      await /** @type {Promise<void>} */ (
+        new Promise(done => {
+          missing.set(name, done);
+          drawNotices();
+          setTimeout(done, AGAIN_MS);
+        })
+      );
       missing.delete(name);
     }
   }
   /** @param {string} name */
   async function bring(name) {
-    const [script] = await Promise.all([fetched(name), ...scripts[name].after.map(begin)]);
-    add(script);
-    drawNotice();
-    return here.get(name);
+    try {
+      const [script] = await Promise.all([fetched(name), ...scripts[name].after.map(load)]);
+      add(script);
+    } finally {
+      loading.delete(name); // a failure too, so that the next request tries again
+      drawNotices();
+    }
+    return loaded.get(name);
   }
   /** @param {string} name */
-  function begin(name) {
-    if (!coming.has(name)) coming.set(name, here.has(name) ? Promise.resolve(here.get(name)) : bring(name));
-    return /** @type {Promise<any>} */ (coming.get(name));
+  function load(name) {
+    if (loaded.has(name)) return Promise.resolve(loaded.get(name));
+    if (!loading.has(name)) loading.set(name, bring(name));
+    return /** @type {Promise<any>} */ (loading.get(name));
   }
   /** @param {string} name */
-  function want(name) {
-    if (wanted.has(name)) return;
-    wanted.add(name);
-    scripts[name].after.forEach(want);
-    drawNotice();
+  function request(name) {
+    requested.add(name);
+    scripts[name].after.forEach(request);
   }
   const late = (/** @type {string} */ name) => {
-    want(name);
-    return begin(name);
+    request(name);
+    return load(name);
   };
+  // A script that is missing is tried again in the next round, each after a longer pause: nobody waits for it.
+  async function prefetch() {
+    const all = Object.entries(scripts),
+      isNext = (/** @type {typeof all[number]} */ [name, { after }]) =>
+        !loaded.has(name) && !failed.has(name) && after.every(each => loaded.has(each));
+    for (let pause = AGAIN_MS; ; pause = Math.min(2 * pause, LONGEST_MS)) {
+      for (const each of all) if (isNext(each)) await load(each[0]).catch(() => {});
+      if (!all.some(isNext)) return;
+      await new Promise(done => setTimeout(done, pause));
+    }
+  }
   sheets.add(styles);
   return Object.assign(late, {
     add,
-    get: (/** @type {string} */ name) => here.get(name),
-    prefetch: async () => {
-      for (const name of Object.keys(scripts)) await begin(name);
-    },
-    dress: (/** @type {ShadowRoot} */ root) => {
-      sheets.dress(root);
-      notice.standIn(root);
+    get: (/** @type {string} */ name) => loaded.get(name),
+    prefetch,
+    adoptStyles: (/** @type {ShadowRoot} */ root) => {
+      sheets.adoptStyles(root);
+      for (const each of [missingNotice, failedNotice]) each.standIn(root);
     },
   });
 }
@@ -89,7 +116,7 @@ export function makeLate(site, { modules, styles, scripts }) {
 function makeSheets() {
   const all = /** @type {Map<string, CSSStyleSheet>} */ (new Map()),
     roots = /** @type {Set<any>} */ (new Set());
-  const dress = (/** @type {any} */ root) => {
+  const adoptStyles = (/** @type {any} */ root) => {
     root.adoptedStyleSheets = [...all.keys()].sort().map(name => all.get(name));
   };
   return {
@@ -100,27 +127,27 @@ function makeSheets() {
         all.set(name, sheet);
       }
       for (const root of roots) {
-        if (root.host?.isConnected) dress(root);
+        if (root.host?.isConnected) adoptStyles(root);
         else roots.delete(root);
       }
     },
-    dress: (/** @type {any} */ root) => {
+    adoptStyles: (/** @type {any} */ root) => {
       roots.add(root);
-      dress(root);
+      adoptStyles(root);
     },
   };
 }
 
-/** @param {() => void} tryAgain */
-function makeNotice(tryAgain) {
-  const text = h("p", { role: "status" }),
-    box = h("div", { class: "viewer late-script" }, text, button("Try again", tryAgain));
+/** @param {string} text @param {string} label @param {() => void} act */
+function makeNotice(text, label, act) {
+  const status = h("p", { role: "status" }),
+    box = h("div", { class: "viewer late-script" }, status, button(label, act));
   let home = /** @type {ParentNode | null} */ (null),
     isShown = false;
   const draw = () => {
     if (!isShown) box.remove();
     else if (box.parentNode !== home) home?.append(box);
-    text.textContent = isShown ? MISSING : "";
+    status.textContent = isShown ? text : "";
   };
   return {
     standIn: (/** @type {ParentNode} */ root) => {
