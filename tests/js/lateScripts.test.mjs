@@ -5,6 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { makeLate } from "../../attnviz/viewer/browser/shell/late.js";
+import { makeStandIn } from "../../attnviz/viewer/browser/dom/standIn.js";
 import { install } from "./fakeDom.mjs";
 
 install();
@@ -91,4 +92,35 @@ test("prefetch tries a script that is missing ever more rarely, and a request at
   assert.equal(page.notice(), "");
   goOn();
   await prefetched;
+});
+
+test("a stand-in passes its latest calls on, gives way once, and tries again after a failure", async () => {
+  const calls = [],
+    made = {
+      element: document.createElement("b"),
+      show: (...given) => calls.push(given),
+      end: () => calls.push("end"),
+    },
+    tries = [() => Promise.reject(new Error("broken")), async () => made],
+    body = document.createElement("div"),
+    standIn = makeStandIn(() => tries.shift()(), { element: document.createElement("i") });
+  body.append(standIn.element("element"));
+  standIn.call("show", 1, 2);
+  standIn.call("show", 3, 4);
+  await assert.rejects(standIn.bring(), /broken/);
+  await Promise.all([standIn.bring(), standIn.bring()]);
+  assert.equal(body.firstChild, made.element);
+  standIn.call("show", 5);
+  standIn.end();
+  assert.deepEqual(calls, [[3, 4], [5], "end"]);
+});
+
+test("what comes after its stand-in has ended is ended and not shown", async () => {
+  const calls = [],
+    standIn = makeStandIn(async () => ({ end: () => calls.push("end"), show: () => calls.push("show") }), {});
+  const coming = standIn.bring();
+  standIn.call("show");
+  standIn.end();
+  await coming;
+  assert.deepEqual([calls, standIn.part], [["end"], null]);
 });

@@ -1,59 +1,33 @@
 // The bar of a speaker with a class, whose script comes once there is a class.
 import { h } from "../dom/element.js";
+import { makeStandIn } from "../dom/standIn.js";
 import { SPEAKER, readStored } from "../lesson/memory.js";
 
 /** A class bar as makeClassBar() makes it, of what bring() resolves to; at once if this browser's tab has a class, else as one is opened.
  * @param {() => Promise<any>} bring @param {() => Storage} storeOf */
 export function makeLateClassBar(bring, storeOf) {
   const wasSpeaker = readStored(storeOf, SPEAKER) !== null,
-    waiting = h("section", { hidden: true }),
-    noDialogs = h("div", { hidden: true });
-  let bar = /** @type {any} */ (null),
-    coming = /** @type {Promise<any> | null} */ (null),
-    home = /** @type {any} */ (null),
-    place = /** @type {any} */ (null),
-    hasEnded = false;
-  const come = () => {
-    coming ??= bring().then(mount);
-    return coming;
-  };
-  function mount(made) {
-    if (hasEnded) return made.end();
-    bar = made;
-    waiting.replaceWith(bar.element);
-    noDialogs.replaceWith(bar.dialogs);
-    if (home) bar.standIn(home);
-    if (place) bar.shows(place);
-  }
-  if (wasSpeaker) come();
+    bar = makeStandIn(bring, { element: h("section", { hidden: true }), dialogs: h("div", { hidden: true }) });
+  if (wasSpeaker) bar.bring();
   return {
     get element() {
-      return bar?.element ?? waiting;
+      return bar.element("element");
     },
     get dialogs() {
-      return bar?.dialogs ?? noDialogs;
+      return bar.element("dialogs");
     },
     get isOpen() {
-      return bar ? bar.isOpen : wasSpeaker;
+      return bar.part ? bar.part.isOpen : wasSpeaker;
     },
-    standIn(body) {
-      home = body;
-      bar?.standIn(body);
-    },
-    takeFocus: () => bar?.takeFocus(),
+    standIn: body => bar.call("standIn", body),
+    takeFocus: () => bar.part?.takeFocus(),
     async open() {
-      await come();
-      await bar?.open();
+      await bar.bring();
+      await bar.part?.open();
     },
-    act: what => bar?.act(what),
-    tell: () => bar?.tell(),
-    shows(at) {
-      place = at;
-      bar?.shows(at);
-    },
-    end() {
-      hasEnded = true;
-      bar?.end();
-    },
+    act: what => bar.part?.act(what),
+    tell: () => bar.part?.tell(),
+    shows: at => bar.call("shows", at),
+    end: bar.end,
   };
 }

@@ -134,6 +134,7 @@ function makeLateCode(host, box) {
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): a Storage
 //   late(name): a promise of what a script exports that the first moment can do without: "lessonPictures", "talk", "teaching"
+//   onDrawn(), in the app: called each time the page has been drawn
 //   classBar(host), where a class can be opened: makes the speaker's bar; its host is as in makeClassBar
 //   talk, resumeSearch(), pause(position, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume
 //   it, and what is called when the walkthrough is opened in mid-talk, and when the talk is left
@@ -220,7 +221,7 @@ export function mountLessons(root, course, host) {
     if (!frame.box.isConnected) return;
     menus.update();
     if (!state.around) view.update();
-    document.querySelector(".first-moment")?.remove(); // the app's page came with it as text (app/first_moment.html)
+    host.onDrawn?.();
     if (state.around || !state.moment) return;
     updateSpeaker();
     classBar?.shows(classPlace(state, talk, view));

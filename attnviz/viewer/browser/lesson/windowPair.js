@@ -1,4 +1,6 @@
 // The two windows of a talk, one of which is presented and one the speaker's: they show the same moment.
+import { h } from "../dom/element.js";
+import { makeStandIn } from "../dom/standIn.js";
 
 const NAME = "attnviz talk ";
 
@@ -62,27 +64,17 @@ export function makeTwoWindows(window, name, { box, body }, makePanel, actions) 
   const isSpeakers = name !== "",
     hear = { hello: actions.hello, act: actions.act, report: hearReport },
     pair = makeWindowPair(window, name, { ...actions, hear }),
-    act = what => (what === "reveal" ? actions.reveal() : pair.send("act", what));
-  let report = /** @type {any} */ (null), // of the class, from the window that is presented
-    panel = /** @type {any} */ (null),
-    latest = /** @type {any} */ (null), // the arguments of update() for a panel that is still to come
-    hasEnded = false;
-  if (isSpeakers) makePanel(act, name).then(mountPanel);
-  function mountPanel(made) {
-    if (hasEnded) return made.end();
-    panel = made;
-    body.append(panel.element);
-    if (report) panel.classNow(report);
-    if (latest) updatePanel(latest);
-  }
-  function updatePanel([moment, stage]) {
-    panel?.update(moment);
-    panel?.stage(stage);
+    act = what => (what === "reveal" ? actions.reveal() : pair.send("act", what)),
+    panel = makeStandIn(() => makePanel(act, name), { element: h("section", { hidden: true }) });
+  let report = /** @type {any} */ (null); // of the class, from the window that is presented
+  if (isSpeakers) {
+    body.append(panel.element("element"));
+    panel.bring();
   }
   function hearReport(received) {
     const wasClass = report !== null;
     report = received;
-    panel?.classNow(report);
+    panel.call("classNow", report);
     if (wasClass !== (report !== null)) actions.classChanged();
   }
   box.classList.toggle("of-speaker", isSpeakers);
@@ -93,13 +85,12 @@ export function makeTwoWindows(window, name, { box, body }, makePanel, actions) 
     isClass: () => report !== null,
     tell: report => pair.send("report", report),
     update(moment, stage) {
-      latest = [moment, stage];
-      updatePanel(latest);
+      panel.call("update", moment);
+      panel.call("stage", stage);
     },
     end() {
-      hasEnded = true;
       pair.end();
-      panel?.end();
+      panel.end();
     },
   };
 }

@@ -28,6 +28,7 @@ export function showLessons(root, course, { site, templates, controller, late, c
     store: () => localStorage,
     classBar,
     isLinked: true,
+    onDrawn: () => document.querySelector(".first-moment")?.remove(), // the first moment's text (app/first_moment.html)
   };
   const begin = () => {
     const page = mountLessons(root, course, host);
