@@ -118,7 +118,7 @@ def _preloads(is_first: bool) -> str:
 @cache
 def first_moment(font: str) -> str:
     """The first lesson's first moment, as its question is shown to a new visitor, in the font at this address. The
-    browser removes it once the lesson is drawn (lesson/lessons.js).
+    browser removes it once the lesson is drawn (page/lessonsPage.js).
     """
     data = json.loads(moment(_FIRST, 1))
     texts = {"title": data["title"], "why": _plain(data["why"]), "text": _plain(data["text"])}
