@@ -67,8 +67,8 @@ class Part:
 
 FIRST = "component"
 PARTS = {
-    FIRST: Part(("component",), (), ("charts", "formula", "frame", "qrCode", "system", "talk", "tokens")),
-    "lessons": Part(("lessonsPage",), (FIRST,), ("answer", "lesson", "lessonPages", "slide")),
+    FIRST: Part(("component",), (), ("answer", "charts", "formula", "frame", "qrCode", "system", "talk", "tokens")),
+    "lessons": Part(("lessonsPage",), (FIRST,), ("lesson", "lessonPages", "slide")),
     "passes": Part((), (FIRST,)),
     "views": Part(
         (),

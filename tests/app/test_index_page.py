@@ -45,9 +45,9 @@ def test_streamlit_still_has_the_scripts_that_it_fetches_late():
 
 def test_a_missing_script_is_not_fetched_and_the_app_starts_without_it(tmp_path, monkeypatch):
     (tmp_path / "static/js").mkdir(parents=True)
-    (tmp_path / "index.html").write_text("")
-    (tmp_path / "static/js/Html.1.js").write_text('import"./there.js";import"./gone.js";')
-    (tmp_path / "static/js/there.js").write_text("")
+    (tmp_path / "index.html").write_text("", "utf-8")
+    (tmp_path / "static/js/Html.1.js").write_text('import"./there.js";import"./gone.js";', "utf-8")
+    (tmp_path / "static/js/there.js").write_text("", "utf-8")
     monkeypatch.setattr(streamlit_private, "static_folder", lambda: tmp_path)
     assert streamlit_private.late_scripts() == ["static/js/Html.1.js", "static/js/there.js"]
 

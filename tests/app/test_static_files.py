@@ -125,8 +125,8 @@ def test_files_are_compressed_under_any_mount_path(mounted, base, monkeypatch):
 def test_a_file_that_is_deleted_or_refused_is_left_to_streamlit(is_deleted, tmp_path, monkeypatch):
     file = tmp_path / "static/a.js"
     file.parent.mkdir()
-    file.write_text("1")
-    (tmp_path / "index.html").write_text("a page")
+    file.write_text("1", "utf-8")
+    (tmp_path / "index.html").write_text("a page", "utf-8")
     monkeypatch.setattr(streamlit_private, "static_folder", lambda: tmp_path)
     app = create_streamlit_static_handler(str(tmp_path), "") if is_deleted else PlainTextResponse("no", 404)
     static = CompressedStatic(app)
