@@ -51,8 +51,11 @@ class Redis:
 
 
 @pytest.fixture
-def redis(tmp_path):
+def redis(tmp_path, monkeypatch):
     pytest.importorskip("redis")
+    from attnviz.classroom import redis_rooms
+
+    monkeypatch.setattr(redis_rooms, "AWAY_SECONDS", PATIENCE_SECONDS)  # here Redis is killed or busy, never silent
     if not shutil.which("redis-server"):
         absent("rooms that processes share not tested: no redis-server (Debian: apt-get install redis-server)")
     server = Redis(tmp_path)
@@ -253,16 +256,12 @@ async def test_while_redis_is_away_each_goes_on_and_afterwards_all_agree(redis):
         await becomes(lambda: made.room.place, OTHER)
 
 
-async def at_once(work, *arguments):
-    return work(*arguments)
-
-
 @in_loop
 async def test_a_room_is_reopened_once_for_all_processes_and_not_where_it_is_alive_or_ended(redis):
     async def reopened(rooms, secrets, log, **parts):
         message = Reopen(link=secrets.link, seat=secrets.seat, commands=log)
         return await reopening.reopened(
-            rooms, secrets.code, parts.get("key", secrets.key), message, "192.0.2.7", at_once
+            rooms, secrets.code, parts.get("key", secrets.key), message, "192.0.2.7", asyncio.to_thread
         )
 
     place = Place("model=who-is-it&step=scores")

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
+import { makeLateClassBar } from "../../attnviz/viewer/browser/classroom/lateClassBar.js";
 import { makeLate } from "../../attnviz/viewer/browser/shell/late.js";
 import { makeStandIn } from "../../attnviz/viewer/browser/dom/standIn.js";
 import { install } from "./fakeDom.mjs";
@@ -123,4 +124,18 @@ test("what comes after its stand-in has ended is ended and not shown", async () 
   standIn.end();
   await coming;
   assert.deepEqual([calls, standIn.part], [["end"], null]);
+});
+
+test("a late class bar learns where its page began, and where its user has gone meanwhile", async () => {
+  const places = [],
+    nodes = { element: document.createElement("b"), dialogs: document.createElement("b") },
+    made = { ...nodes, open: () => {}, shows: at => places.push(at) },
+    bar = makeLateClassBar(
+      async () => made,
+      () => ({ getItem: () => null }),
+    );
+  document.createElement("div").append(bar.element, bar.dialogs);
+  for (const at of ["softmax", "mask", "weighted sum"]) bar.shows(at);
+  await bar.open();
+  assert.deepEqual(places, ["softmax", "weighted sum"]);
 });

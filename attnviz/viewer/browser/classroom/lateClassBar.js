@@ -6,8 +6,15 @@ import { SPEAKER, readStored } from "../lesson/memory.js";
 /** A class bar as makeClassBar() makes it, of what bring() resolves to; at once if this browser's tab has a class, else as one is opened.
  * @param {() => Promise<any>} bring @param {() => Storage} storeOf */
 export function makeLateClassBar(bring, storeOf) {
-  const wasSpeaker = readStored(storeOf, SPEAKER) !== null,
-    bar = makeStandIn(bring, { element: h("section", { hidden: true }), dialogs: h("div", { hidden: true }) });
+  const wasSpeaker = readStored(storeOf, SPEAKER) !== null;
+  let firstPlace = /** @type {any} */ (null);
+  // The bar is told the first place, too: a page opened to follow another device has been led there, but not to where its user has gone since.
+  async function bringBar() {
+    const made = await bring();
+    if (firstPlace) made.shows(firstPlace);
+    return made;
+  }
+  const bar = makeStandIn(bringBar, { element: h("section", { hidden: true }), dialogs: h("div", { hidden: true }) });
   if (wasSpeaker) bar.bring();
   return {
     get element() {
@@ -27,7 +34,10 @@ export function makeLateClassBar(bring, storeOf) {
     },
     act: what => bar.part?.act(what),
     tell: () => bar.part?.tell(),
-    shows: at => bar.call("shows", at),
+    shows(at) {
+      firstPlace ??= at;
+      bar.call("shows", at);
+    },
     end: bar.end,
   };
 }
