@@ -18,7 +18,7 @@ export function drawGiven(rows, most = MOST) {
   }
   return h(
     "section",
-    { class: "given", ariaLabel: "The numbers that it needs" },
+    { class: "given-numbers", ariaLabel: "The numbers that it needs" },
     ...alike.flatMap(each => tablesOf(each, most)),
   );
 }
