@@ -3,11 +3,11 @@
 import email
 import os
 import re
+import shutil
 import socket
 import subprocess
 import sys
 import sysconfig
-import tarfile
 import urllib.request
 import zipfile
 
@@ -26,8 +26,7 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     build = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder), "--target"]
     subprocess.run([*build, "sdist"], cwd=ROOT, check=True, capture_output=True)
-    with tarfile.open(next(folder.glob("*.tar.gz"))) as sdist:
-        sdist.extractall(folder, filter="data")
+    shutil.unpack_archive(next(folder.glob("*.tar.gz")), folder)
     unpacked = next(path for path in folder.iterdir() if path.is_dir())
     subprocess.run([*build, "wheel"], cwd=unpacked, check=True, capture_output=True)
     return next(folder.glob("*.whl"))
