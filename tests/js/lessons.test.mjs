@@ -126,6 +126,29 @@ test("a worked example comes line by line and goes back so, and another window f
   }
 });
 
+test("presses while a moment is loading are for the moment that comes, and the way back takes them back", async () => {
+  const { state, navigation, go } = await workedLesson([]);
+  await go(() => navigation.load({ ...state.first, moment: 1 }));
+  const pressed = times => () => {
+    for (let n = 0; n < times; n += 1) navigation.press();
+  };
+  assert.equal(await go(pressed(2)), "2 1 false", "the second press shows its first line");
+  await go(() => navigation.load({ ...state.first, moment: 1 }));
+  const passed = await go(pressed(4));
+  assert.deepEqual(passed, "3 0 true", "all lines were shown, then the way goes on");
+  await go(() => navigation.load({ ...state.first, moment: 1 }));
+  const back = await go(() => {
+    pressed(2)();
+    for (let n = 0; n < 2; n += 1) navigation.back();
+  });
+  assert.equal(back.split(" ")[0], "1", "the first takes the second press back, the second leads back");
+  const elsewhere = await go(() => {
+    pressed(3)();
+    navigation.goTo(3);
+  });
+  assert.equal(elsewhere, "3 0 true");
+});
+
 test("another window shows as many lines", async () => {
   const sent = [],
     { navigation, go } = await workedLesson(

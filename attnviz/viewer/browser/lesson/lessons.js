@@ -222,7 +222,7 @@ export function mountLessons(root, course, host) {
     menus.update();
     if (!state.around) view.update();
     host.onDrawn?.();
-    if (state.around || !state.moment) return;
+    if (state.around || !state.moment || state.isLoading) return;
     updateSpeaker();
     classBar?.shows(classPlace(state, talk, view));
   }
@@ -254,7 +254,7 @@ export function mountLessons(root, course, host) {
     const script = await host.late("lessonPictures");
     if (hasEnded) return;
     view.arrive(script);
-    if (state.moment && !state.around) classBar?.shows(classPlace(state, talk, view));
+    if (state.moment && !state.around && !state.isLoading) classBar?.shows(classPlace(state, talk, view));
   }
   bringPictures(navigation.arrive());
   return {

@@ -14,7 +14,7 @@ export function forgetAnswers() {
 }
 
 // Where the user is in a course. `talk` is the dock of the user's talk, null where there can be none; has(position) says whether a position
-// is on this page, isWrong(origin) whether "lesson.id" was answered wrong. makeNavigation sets {position, moment, failure, isOver}: a moment that didn't come is null, and `failure` says why;
+// is on this page, isWrong(origin) whether "lesson.id" was answered wrong. makeNavigation sets {position, moment, failure, isOver, isLoading}: a moment that didn't come is null, and `failure` says why;
 // isOver is true after the last moment of a talk.
 export function makeLessonState(lessons, talk, has, isWrong) {
   const talkEntry = () => talk?.entry() ?? null,
@@ -25,6 +25,7 @@ export function makeLessonState(lessons, talk, has, isWrong) {
     moment: /** @type {any} */ (null),
     failure: "",
     isOver: false,
+    isLoading: false, // then `moment` is still the one before
     around: "", // CONTENTS or END while that page is shown instead of the moment
     lessons,
     first: /** @type {Position} */ (first),
@@ -75,10 +76,16 @@ export function makeLessonState(lessons, talk, has, isWrong) {
 // page: present(is) begins or ends presenting, redraw() follows a press, sync() updates the other window of a talk, forget() empties questions.
 export function makeNavigation(state, frame, { host, memory, moments }, page) {
   const { nameOf, next, answered } = state;
+  let nWaiting = 0; // presses while a moment is loading: as on a quick network, they are for the moment that comes
   // What a presenter remote does: show the next line, the answers of the class, or the answer, then go on.
   function press() {
     if (state.around === CONTENTS) return go(resume() ?? state.first);
-    if (state.around || !state.moment || pressHere(1)) return true;
+    if (state.around || !state.moment) return true;
+    if (state.isLoading) {
+      nWaiting += 1;
+      return true;
+    }
+    if (pressHere(1)) return true;
     const to = next(1);
     if (to) go(to);
     else if (state.leadsToEnd()) go(END_POSITION);
@@ -90,8 +97,9 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       to = next(-1);
     if (state.isAtEnd()) return go({ lesson: id, moment: nMoments, present: false });
     if (state.around) return true;
-    if (state.isOver) setOver(false);
-    else if (!pressHere(-1) && to) go(to);
+    if (nWaiting) nWaiting -= 1;
+    else if (state.isOver) setOver(false);
+    else if ((state.isLoading || !pressHere(-1)) && to) go(to);
     return true;
   }
   // Shows or hides something of this moment; returns whether there was something.
@@ -116,7 +124,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     page.sync();
   }
   function show(answer) {
-    if (answered().isShown) return true;
+    if (state.isLoading || answered().isShown) return true;
     noteDone(answer === null ? null : verdictOn(state.moment.question, answer).isRight);
     set({ ...answered(), isShown: true, answer });
     return true;
@@ -179,14 +187,21 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     if (lesson === null && resume()) return showAround(CONTENTS);
     return load(to ?? state.first);
   }
+  function takeWaiting() {
+    const n = nWaiting;
+    nWaiting = 0;
+    return n;
+  }
   async function load(to) {
-    const isThere = state.isAt(to) && state.moment !== null;
+    const isThere = state.isAt(to) && state.moment !== null && !state.isLoading;
+    nWaiting = 0;
     state.around = "";
     state.position = to;
     state.isOver = false;
     page.present(to.present);
     if (isThere) return page.update();
     state.failure = "";
+    state.isLoading = true;
     try {
       const moment = await frame.whileLate(moments.get(to));
       if (!state.isAt(to)) return; // the user has moved on meanwhile
@@ -194,14 +209,17 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
       moments.prefetch(state.upcoming());
     } catch (error) {
       if (state.position !== to) return;
+      nWaiting = 0;
       state.moment = null;
       state.failure = error instanceof TypeError ? "the server doesn’t answer." : /** @type {Error} */ (error).message;
     }
+    state.isLoading = false;
     page.update();
     frame.begin();
     const title = state.moment?.title ? `: ${state.moment.title}` : "",
       nth = state.nth();
     frame.announce(`${state.entry().name}, ${nth ? `moment ${nth} of ${state.order().length}` : OPTIONAL}${title}`);
+    for (let n = takeWaiting(); n > 0; n -= 1) press();
   }
   return {
     press,
