@@ -176,6 +176,7 @@ def test_speaker_sees_counts_and_presses_elsewhere(page, server, browser):
     expect(window.locator(".lesson-said.answered")).to_be_visible()
     device.get_by_role("button", name="Back", exact=True).click()
     becomes(page, lambda: seen_on(page)[1:], ["asked", False])
+    expect(window.locator(".lesson-said.answered")).to_have_count(0)
     window.keyboard.press("PageDown")
     becomes(page, lambda: seen_on(page)[1:], ["answers", False])
     for each in (window, device):
