@@ -17,7 +17,6 @@ STYLES = (
     "charts",
     "classVoices",
     "classroom",
-    "formula",
     "frame",
     "lesson",
     "lessonOwnPictures",

@@ -67,16 +67,13 @@ class Part:
 
 FIRST = "component"
 PARTS = {
-    FIRST: Part(("component",), (), ("answer", "charts", "formula", "frame", "qrCode", "system", "talk", "tokens")),
+    FIRST: Part(("component",), (), ("answer", "charts", "frame", "qrCode", "system", "talk", "tokens")),
     "lessons": Part(("lessonsPage",), (FIRST,), ("lesson", "lessonPages", "slide")),
     "passes": Part((), (FIRST,)),
     "views": Part(
         (),
         ("passes",),
-        (
-            *("hand", "learns", "map", "nextLetter", "panel", "pairing", "picture", "printedSheet", "scoreToWeight"),
-            *("sheet", "thread", "tiles", "twoRows"),
-        ),
+        ("hand", "learns", "map", "nextLetter", "panel", "picture", "sheet", "thread", "tiles", "twoRows"),
     ),
     "lessonPictures": Part(
         ("momentPicture", "handout", "glossary", "pass"), ("lessons", "views"), ("lessonOwnPictures",)
@@ -84,7 +81,7 @@ PARTS = {
     "pass": Part(("passPage",), ("views",), ("settings", "views")),
     "teaching": Part(("qrCode",), ("passes",), ("classVoices", "lessonTalk")),
     "talk": Part(("talkDock", "speakerWindow"), ("teaching",)),
-    "classes": Part(("speakerBar",), ("teaching",), ("classroom",)),
+    "classes": Part(("classBar",), ("teaching",), ("classroom",)),
 }
 
 
@@ -161,8 +158,8 @@ _NOT_IN_A_CLASS = {"allLayers", "article", "lessonPages", "lessonTalk", "setting
 SCRIPTS = {
     FIRST: _first(LATE, page={"path": _PAGE.path.lstrip("/"), "bytes": len(_SHELL)}),
     **LATE,
-    "articles": Script.of("articles", ("tokens", "formula", "article")),
-    "numbers": Script.of("numbers", ("tokens", "formula", "article", "settings")),
+    "articles": Script.of("articles", ("tokens", "article")),
+    "numbers": Script.of("numbers", ("tokens", "article", "settings")),
     "page": _PAGE,
     "connection": Script.exporting("connection", bundle(module("connection"))),
     "arrival": Script.of("arrival", ()),

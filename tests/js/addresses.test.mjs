@@ -128,7 +128,7 @@ const shown = (address, read, page = "walkthrough") => ({ page, address, read })
 
 // What is done is shown, and then written.
 function done(address, parameters) {
-  address.shows(parameters);
+  address.setParameters(parameters);
   address.move();
 }
 
@@ -138,7 +138,7 @@ test("a step is an entry of its own, another cell is not, and Back leads to the 
   const window = browser("http://a.test/?seed=3");
   let arrived = 0;
   const address = addressOf(window);
-  const forget = address.onArrival(() => (arrived += 1));
+  const forget = address.onNavigate(() => (arrived += 1));
   address.write("?seed=3&step=mask", true);
   address.write("?seed=3&step=mask&cell=1.1.1.1.1", false);
   address.write("?seed=3&step=softmax", true);
@@ -272,9 +272,9 @@ test("what is written late changes no address that Back has led to and that is s
   for (const isToldAnew of [true, false]) {
     // Streamlit doesn't call again with what it called with last
     const { window, address } = backAtTwo();
-    address.shows({ seed: "2", mask: "causal" }); // an answer that was on its way
+    address.setParameters({ seed: "2", mask: "causal" }); // an answer that was on its way
     if (isToldAnew) address.show(shown({ seed: "2", mask: null }, "seed=2"));
-    address.shows({ seed: "2", mask: null });
+    address.setParameters({ seed: "2", mask: null });
     address.move();
     window.later?.();
     assert.deepEqual(searches(window), ["/?seed=1", "/?seed=2", "/?seed=3"]);
@@ -284,7 +284,7 @@ test("what is written late changes no address that Back has led to and that is s
 test("Streamlit is made to read the address again, without a place in the page and as if nothing else had happened", () => {
   const window = browser("http://a.test/?seed=3#top");
   const address = addressOf(window);
-  address.onArrival(() => assert.fail("nobody has gone back"));
+  address.onNavigate(() => assert.fail("nobody has gone back"));
   address.readAgain();
   assert.deepEqual(window.read, ["http://a.test/?seed=3&reconnected="]);
   assert.deepEqual(window.entries, ["http://a.test/?seed=3#top"]);
@@ -295,7 +295,7 @@ test("Streamlit is made to read the address again, without a place in the page a
 test("where Back led while there was no server is told as what it is", () => {
   const { window, address } = backAtTwo();
   let arrived = 0;
-  address.onArrival(() => (arrived += 1));
+  address.onNavigate(() => (arrived += 1));
   address.readAgain();
   assert.deepEqual([window.read, arrived], [["http://a.test/?seed=2"], 0]);
   window.back();

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeClassLog } from "../../attnviz/viewer/browser/classroom/classLog.js";
-import { makeAnswers } from "../../attnviz/viewer/browser/classroom/classPage.js";
+import { makeClassLog } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
+import { makeAnswers } from "../../attnviz/viewer/browser/classroom/phoneAnswers.js";
 import { forgetSeat, retakeSeat, savedSeat, takeSeat } from "../../attnviz/viewer/browser/classroom/classSeat.js";
 import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
-import { makeClassLine } from "../../attnviz/viewer/browser/shell/server.js";
+import { makeClassApi } from "../../attnviz/viewer/browser/shell/server.js";
 import { forbidden, mockTimeouts, storeOf, turns } from "./helpers.mjs";
 
 const nextTask = () => new Promise(done => setImmediate(done));
@@ -135,13 +135,13 @@ test("a lost room is opened again with its log, and what was done meanwhile is s
     { ...DONE, data: { code: "KTQWRM", seat: "seat", host: "host" } },
   ]);
   line.handlers.now(state(0));
-  speaker.shows({ at: "step=scores" });
+  speaker.sendPlace({ at: "step=scores" });
   await turns();
   line.handlers.log(part(0, 2));
   line.handlers.now(state(1, "step=scores"));
   line.handlers.lost();
   line.isGone = true;
-  speaker.shows({ at: "step=softmax" });
+  speaker.sendPlace({ at: "step=softmax" });
   await turns();
   assert.equal(speaker.isUpToDate, false);
   posted.length = 0;
@@ -161,7 +161,7 @@ test("a lost room is opened again with its log, and what was done meanwhile is s
 test("a move that the log lacks is made again", async t => {
   const { speaker, line, posted } = away(t, [{ ...DONE, data: {} }]);
   line.handlers.now(state(0));
-  speaker.shows({ at: "step=scores" });
+  speaker.sendPlace({ at: "step=scores" });
   await turns();
   line.handlers.now(state(1, "step=scores"));
   line.handlers.gone("None.", 403);
@@ -415,7 +415,7 @@ test("a move that gets no answer is sent once a second", async t => {
   line.handlers.now(state(0));
   const { post } = line;
   line.post = (...message) => post(...message).then(() => ({ isDone: false, status: 502, message: "Bad gateway." }));
-  speaker.shows({ at: "step=scores" });
+  speaker.sendPlace({ at: "step=scores" });
   for (let n = 1; n < 4; n += 1) {
     await turns();
     assert.equal(posted.length, n);
@@ -449,7 +449,7 @@ test("the log comes by the stream, or where that is held back by asking; and goe
     return Promise.resolve(reply);
   };
   const left = [],
-    line = makeClassLine(new URL("http://localhost/course/"), /** @type {any} */ ({}));
+    line = makeClassApi(new URL("http://localhost/course/"), /** @type {any} */ ({}));
   line.listen(ROOM, () => false, {
     ...{ now() {}, own() {}, lost() {}, gone: (_message, status) => left.push(status) },
     ...{ known: () => `${parts.length}-name`, log: each => parts.push(each) },

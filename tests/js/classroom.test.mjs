@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { askableOf } from "../../attnviz/viewer/browser/classroom/classQuestion.js";
 import { joinAddresses } from "../../attnviz/viewer/browser/classroom/classBar.js";
-import { makeAnswers } from "../../attnviz/viewer/browser/classroom/classPage.js";
+import { makeAnswers } from "../../attnviz/viewer/browser/classroom/phoneAnswers.js";
 import { takeSeat } from "../../attnviz/viewer/browser/classroom/classSeat.js";
 import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
-import { makeClassLine } from "../../attnviz/viewer/browser/shell/server.js";
+import { makeClassApi } from "../../attnviz/viewer/browser/shell/server.js";
 import { forbidden, mockTimeouts, storeOf, turns } from "./helpers.mjs";
 
 // One's own answers in a class: sent until they arrive, one a second, and of several the last.
@@ -151,7 +151,7 @@ function browser(t, statuses, isAround = () => false) {
       : Promise.reject(new TypeError("no network"));
   };
   const told = Object.fromEntries(["now", "own", "lost", "gone"].map(name => [name, () => heard.push(name)]));
-  const end = makeClassLine(SITE, {}).listen(SEAT, isAround, told);
+  const end = makeClassApi(SITE, {}).listen(SEAT, isAround, told);
   return { sources, heard, polls, end };
 }
 
@@ -271,21 +271,21 @@ test("what one device does, another is led to, and tells nobody", async t => {
   mockTimeouts(t, ["setInterval"]);
   const room = makeRoom(),
     [one, other] = ["one", "other"].map(name => device(room, name));
-  one.shows({ at: "step=scores" });
-  other.shows({ at: "step=scores" });
+  one.sendPlace({ at: "step=scores" });
+  other.sendPlace({ at: "step=scores" });
   await settled();
   const before = room.moves.length;
-  one.shows({ at: "step=softmax" });
+  one.sendPlace({ at: "step=softmax" });
   await settled();
   assert.equal(one.led, null, "it went there itself");
   const there = { kind: "pass", question: null, isShown: false, showsClass: false };
   assert.deepEqual(other.led, { at: "step=softmax", ...there });
-  other.followed();
-  other.shows({ at: "step=softmax&view=sheet" }, true); // as it writes it
+  other.noteFollowed();
+  other.sendPlace({ at: "step=softmax&view=sheet" }, true); // as it writes it
   await settled();
   assert.equal(other.led, null);
   assert.deepEqual(room.moves.slice(before), ["one step=softmax"]);
-  other.shows({ at: "step=answer" });
+  other.sendPlace({ at: "step=answer" });
   await settled();
   assert.equal(one.led.at, "step=answer");
 });
@@ -296,12 +296,12 @@ test("what one device shows of a moment, or hides again, the other does, and nei
     at = "lesson=a&moment=1",
     [one, other] = ["one", "other"].map(name => device(room, name)),
     wishes = [{ showsClass: true }, { showsClass: true, isShown: true }, { showsClass: true }, {}];
-  for (const each of [one, other]) each.shows({ at });
+  for (const each of [one, other]) each.sendPlace({ at });
   await settled();
-  one.followed(); // the other one has led there last
+  one.noteFollowed(); // the other one has led there last
   for (const wish of wishes) {
     const shown = { isShown: false, showsClass: false, ...wish };
-    one.shows({ at, ...shown });
+    one.sendPlace({ at, ...shown });
     assert.equal(one.led, null, "the room has another state, older than this");
     for (let n = 0; n < 9; n += 1) await Promise.resolve();
     assert.equal(one.led, null, "nor once that is taken, before the room says so");
@@ -309,8 +309,8 @@ test("what one device shows of a moment, or hides again, the other does, and nei
     assert.equal(one.led, null);
     const { isShown, showsClass } = other.led;
     assert.deepEqual({ isShown, showsClass }, shown);
-    other.followed();
-    other.shows({ at, ...shown }, true);
+    other.noteFollowed();
+    other.sendPlace({ at, ...shown }, true);
     assert.equal(other.led, null);
   }
   assert.ok(one.isHere);
@@ -319,13 +319,13 @@ test("what one device shows of a moment, or hides again, the other does, and nei
 test("counts are of the question that a page shows, not of the one that it has left", async t => {
   mockTimeouts(t, ["setInterval"]);
   const one = device(makeRoom(), "one");
-  one.shows({ at: "lesson=a&moment=1" });
+  one.sendPlace({ at: "lesson=a&moment=1" });
   assert.equal(one.isHere, false);
   await settled();
   assert.equal(one.isHere, true);
-  one.shows({ at: "lesson=a&moment=1", isShown: true });
+  one.sendPlace({ at: "lesson=a&moment=1", isShown: true });
   assert.equal(one.isHere, true, "as long as that is sent");
-  one.shows({ at: "lesson=a&moment=2" });
+  one.sendPlace({ at: "lesson=a&moment=2" });
   assert.equal(one.isHere, false);
   await settled();
   assert.equal(one.isHere, true);
@@ -335,13 +335,13 @@ test("a page that was opened for a place of the class leads nobody there, and he
   mockTimeouts(t, ["setInterval"]);
   const room = makeRoom(),
     one = device(room, "one");
-  one.shows({ at: "step=scores" });
+  one.sendPlace({ at: "step=scores" });
   await settled();
-  one.leaves(1);
+  one.willOpen(1);
   const opened = device(room, "opened", { "attnviz class led": "1" });
-  one.shows({ at: "step=softmax" });
+  one.sendPlace({ at: "step=softmax" });
   await settled();
-  opened.shows({ at: "step=scores&view=sheet" });
+  opened.sendPlace({ at: "step=scores&view=sheet" });
   await settled();
   assert.deepEqual(room.moves, ["one step=scores", "one step=softmax"]);
   assert.equal(opened.led.at, "step=softmax");
@@ -400,7 +400,7 @@ test("where a move is lost it is made again, where it is refused it is not, and 
   hear({ number: 0, at: "", kind: "pass", question: null, isShown: false, hasEnded: false, audience: { pressed: 0 } });
   const messages = { scores: "", wrong: "No such cell.", softmax: "" };
   for (const [step, message] of Object.entries(messages)) {
-    speaker.shows({ at: `step=${step}` });
+    speaker.sendPlace({ at: `step=${step}` });
     for (let n = 0; n < 4; n += 1) {
       await turns();
       tick(1000);

@@ -71,7 +71,7 @@ let arrival = 1e6;
 const answers = passes.map(({ document: given, places }) => {
   const root = document.createElement("div");
   document.body.replaceChildren(root);
-  const address = { read: () => "", write() {}, onArrival: () => () => {} },
+  const address = { read: () => "", write() {}, onNavigate: () => () => {} },
     viewer = mount(root, { alone: true, send: () => false, type() {}, address }, null);
   viewer.show(given);
   const parts = partsOf(root),

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
-import { makeLateClassBar } from "../../attnviz/viewer/browser/classroom/lateClassBar.js";
+import { makeLateClassBar } from "../../attnviz/viewer/browser/page/component.js";
 import { makeLate } from "../../attnviz/viewer/browser/shell/late.js";
-import { makeStandIn } from "../../attnviz/viewer/browser/dom/standIn.js";
+import { makePlaceholder } from "../../attnviz/viewer/browser/dom/placeholder.js";
 import { install } from "./fakeDom.mjs";
 
 install();
@@ -95,7 +95,7 @@ test("prefetch tries a script that is missing ever more rarely, and a request at
   await prefetched;
 });
 
-test("a stand-in passes its latest calls on, gives way once, and tries again after a failure", async () => {
+test("a placeholder passes its latest calls on, gives way once, and tries again after a failure", async () => {
   const calls = [],
     made = {
       element: document.createElement("b"),
@@ -104,38 +104,38 @@ test("a stand-in passes its latest calls on, gives way once, and tries again aft
     },
     tries = [() => Promise.reject(new Error("broken")), async () => made],
     body = document.createElement("div"),
-    standIn = makeStandIn(() => tries.shift()(), { element: document.createElement("i") });
-  body.append(standIn.element("element"));
-  standIn.call("show", 1, 2);
-  standIn.call("show", 3, 4);
-  await assert.rejects(standIn.bring(), /broken/);
-  await Promise.all([standIn.bring(), standIn.bring()]);
+    placeholder = makePlaceholder(() => tries.shift()(), { element: document.createElement("i") });
+  body.append(placeholder.element("element"));
+  placeholder.call("show", 1, 2);
+  placeholder.call("show", 3, 4);
+  await assert.rejects(placeholder.load(), /broken/);
+  await Promise.all([placeholder.load(), placeholder.load()]);
   assert.equal(body.firstChild, made.element);
-  standIn.call("show", 5);
-  standIn.end();
+  placeholder.call("show", 5);
+  placeholder.end();
   assert.deepEqual(calls, [[3, 4], [5], "end"]);
 });
 
-test("what comes after its stand-in has ended is ended and not shown", async () => {
+test("what comes after its placeholder has ended is ended and not shown", async () => {
   const calls = [],
-    standIn = makeStandIn(async () => ({ end: () => calls.push("end"), show: () => calls.push("show") }), {});
-  const coming = standIn.bring();
-  standIn.call("show");
-  standIn.end();
+    placeholder = makePlaceholder(async () => ({ end: () => calls.push("end"), show: () => calls.push("show") }), {});
+  const coming = placeholder.load();
+  placeholder.call("show");
+  placeholder.end();
   await coming;
-  assert.deepEqual([calls, standIn.part], [["end"], null]);
+  assert.deepEqual([calls, placeholder.part], [["end"], null]);
 });
 
 test("a late class bar learns where its page began, and where its user has gone meanwhile", async () => {
   const places = [],
     nodes = { element: document.createElement("b"), dialogs: document.createElement("b") },
-    made = { ...nodes, open: () => {}, shows: at => places.push(at) },
+    made = { ...nodes, open: () => {}, setPlace: at => places.push(at) },
     bar = makeLateClassBar(
       async () => made,
       () => ({ getItem: () => null }),
     );
   document.createElement("div").append(bar.element, bar.dialogs);
-  for (const at of ["softmax", "mask", "weighted sum"]) bar.shows(at);
+  for (const at of ["softmax", "mask", "weighted sum"]) bar.setPlace(at);
   await bar.open();
   assert.deepEqual(places, ["softmax", "weighted sum"]);
 });

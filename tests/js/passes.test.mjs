@@ -3,7 +3,7 @@ import test from "node:test";
 import { runsAt } from "../../attnviz/viewer/browser/dom/runs.js";
 import { readWhere, revealsOf, searchAt } from "../../attnviz/viewer/browser/model/address.js";
 import { lookAt } from "../../attnviz/viewer/browser/model/looks.js";
-import { pathTo } from "../../attnviz/viewer/browser/model/path.js";
+import { pathTo } from "../../attnviz/viewer/browser/views/diagram.js";
 import { placing, readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { destinationOf } from "../../attnviz/viewer/browser/model/present.js";
 import { ticksOf } from "../../attnviz/viewer/browser/model/route.js";

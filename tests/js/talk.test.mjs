@@ -6,7 +6,7 @@ import { edited, filesOf, isTalk } from "../../attnviz/viewer/browser/lesson/cou
 import { drawMoment } from "../../attnviz/viewer/browser/lesson/momentText.js";
 import { drawSlideThumbnail, makeSlidePicture } from "../../attnviz/viewer/browser/lesson/slide.js";
 import { OWN_KINDS, thumbnailFrom, thumbnailOf } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
-import { imageIn, imageUrl, newImageName, readImage } from "../../attnviz/viewer/browser/talk/imageFile.js";
+import { imageIn, imageUrl, newImageName, readImage } from "../../attnviz/viewer/browser/talk/talkForm.js";
 import { packed, unpacked } from "../../attnviz/viewer/browser/talk/talkDock.js";
 import { makeTalkRequests, makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkFiles.js";
 import { makeTalkForm } from "../../attnviz/viewer/browser/talk/talkForm.js";
@@ -405,7 +405,7 @@ test("a room is sent a slide's image once, where it says that it lacks it", asyn
     place("b", false, ""),
     place("a", false, "AAAA"),
   ]) {
-    speaker.shows(at);
+    speaker.sendPlace(at);
     await turns();
   }
   const expected = [

@@ -59,7 +59,7 @@ def test_no_module_is_in_two_scripts_of_a_page():
             homes.setdefault(path, []).append(name)
     reached = modules_of(*(module(each) for part in PARTS.values() for each in part.exports))
     stateful = {path.stem for path in reached if STATE.search(path.read_text("utf-8"))}
-    assert {"talkController", "navigation", "passPage", "lessonsPage", "speakerBar", "shortcuts", "looks"} <= stateful
+    assert {"talkController", "navigation", "passPage", "lessonsPage", "classBar", "shortcuts", "looks"} <= stateful
     assert {path: names for path, names in homes.items() if len(names) > 1} == {}
     styles = [each for part in PARTS.values() for each in part.styles]
     assert sorted(styles) == sorted({*STYLES} - {"allLayers", "article", "phone"})

@@ -250,7 +250,7 @@ def _paragraph(text: str) -> str:
     return f"<p>{text}</p>"
 
 
-_OF_ARTICLES = ("tokens", "formula", "article")
+_OF_ARTICLES = ("tokens", "article")
 _OF_THE_APP = {"allLayers", "article", "phone", "settings", "views"}
 _SITE = Path(__file__).with_name("site.css")
 

@@ -8,6 +8,8 @@ import { drawShownQuestions, makeTextLists, onHideKey, textButtons } from "../le
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
 import { makeHandOver } from "../lesson/handOver.js";
 import { isForClass } from "../lesson/presses.js";
+import { makeSpeaker, openOnOtherPage, openTalk } from "./classSpeaker.js";
+import { makeClassApi } from "../shell/server.js";
 
 const CLOSING = new Set(["Escape", "PageDown", "PageUp", "ArrowRight", "ArrowLeft", "q", "Q"]);
 
@@ -74,23 +76,27 @@ function makeClassMenu(speaker, site, showCode, { isPresented, showSpeaker }) {
     const text = await speaker.counts(by);
     if (typeof text === "string") saveFile(text, name, "text/csv");
   };
-  // Nobody has the counts after the end, so it asks once.
+  // After the end nobody has the counts any more, so it asks for confirmation.
   const endBox = h("div", { class: "class-end-box", role: "group", "aria-label": "End the class?", hidden: true }),
-    asksEnd = is => {
-      [end.hidden, endBox.hidden] = [is, !is];
-      (is ? endBox.lastElementChild : end).focus();
+    showEndBox = isShown => {
+      end.hidden = isShown;
+      endBox.hidden = !isShown;
     },
-    end = button("End the class", () => asksEnd(true)),
+    end = button("End the class", () => {
+      showEndBox(true);
+      endBox.lastElementChild.focus();
+    }),
     saveFirst = save("answer", "attnviz_class.csv");
   endBox.append(
     h("p", {}, "After the end nobody has the answers any more."),
     button("End it", closing(speaker.end)),
     button("Save the counts first", saveFirst),
-    button("Go on", () => asksEnd(false)),
+    button("Go on", () => {
+      showEndBox(false);
+      end.focus();
+    }),
   );
-  panel.addEventListener("beforetoggle", () => {
-    [end.hidden, endBox.hidden] = [false, true];
-  });
+  panel.addEventListener("beforetoggle", () => showEndBox(false));
   panel.append(
     button("QR code", closing(showCode)),
     speaking,
@@ -153,11 +159,11 @@ const APART = "The servers of the class have lost each other: those here go on."
 
 // lead(at, isShown, showsClass) goes where the speaker's other device leads if this page can, else open(at) opens another page, and openTalk()
 // a talk. turn(what) does what was pressed there, changed() is called as a class begins or ends. isPresented() says whether the room sees the
-// page. Of a lesson: showClass(is) shows the answers of the class or hides them, showSpeaker() opens a speaker's window, tell(report) tells it
-// of the class. For shows() a place has a moment's {question, title, picture, fit, moment, scene}, if it is one, and selected(), which gives
+// page. Of a lesson: showClass(is) shows the answers of the class or hides them, showSpeaker() opens a speaker's window, sendReport(report) tells it
+// of the class. For setPlace() a place has a moment's {question, title, picture, fit, moment, scene}, if it is one, and selected(), which gives
 // {pass, focus}; null where nothing may be asked.
 export function makeClassBar(speaker, site, host) {
-  const { lead, open, openTalk, turn, changed, isPresented, showClass, showSpeaker, tell } = host;
+  const { lead, open, openTalk, turn, changed, isPresented, showClass, showSpeaker, sendReport } = host;
   const code = makeClassCode(site),
     showCode = () => code.open(speaker.room),
     joinButton = button("", showCode, "class-door"),
@@ -208,7 +214,7 @@ export function makeClassBar(speaker, site, host) {
     const { room, now, message: why } = speaker;
     bar.hidden = !room && !why;
     board.element.hidden = true;
-    tell?.(report());
+    sendReport?.(report());
     joinButton.hidden = count.hidden = buttons.hidden = !room;
     write(message, why || (now?.isApart ? APART : ""));
     if (!room) {
@@ -269,7 +275,7 @@ export function makeClassBar(speaker, site, host) {
   }
   const devices = { handOver: speaker.handOver, forgetDevices: speaker.forgetDevices };
   function follow(to) {
-    speaker.followed();
+    speaker.noteFollowed();
     asking.leave();
     if (!to.at) return;
     if (to.kind === "talk") return openTalk();
@@ -280,7 +286,7 @@ export function makeClassBar(speaker, site, host) {
     ledTo.isGoing = false;
   }
   function sendToClass({ at, isShown = false, showsClass = false, moment = null, image = null }, isLedThere = false) {
-    speaker.shows({ at, isShown, showsClass, moment, image }, isLedThere);
+    speaker.sendPlace({ at, isShown, showsClass, moment, image }, isLedThere);
   }
   // Whether this page shows a place because another device led it there.
   function isLed({ at, isShown = false, showsClass = false }) {
@@ -300,7 +306,7 @@ export function makeClassBar(speaker, site, host) {
     element: bar,
     dialogs,
     // Draws answers into a moment: on a board, or over the picture where they belong.
-    standIn(body) {
+    attachTo(body) {
       dots = makePlacedDots(body);
       body.prepend(board.element);
       body.append(dots.element);
@@ -318,8 +324,8 @@ export function makeClassBar(speaker, site, host) {
       typeof what === "object"
         ? speaker.command(what)
         : { again: speaker.again, close: () => speaker.openAnswers(false), ...devices }[what]?.(),
-    tell: () => tell?.(report()),
-    shows(at) {
+    sendReport: () => sendReport?.(report()),
+    setPlace(at) {
       place = at;
       asking.setPlace(at);
       if (!asking.isOpen) sendToClass(at, isLed(at));
@@ -343,3 +349,12 @@ const countText = ({ audience: { here, around, answered }, round }) => [
   round?.number === 2 && h("strong", {}, "Second vote · "),
   `${here} here${around ? ` · ${around} look around` : ""}${round ? ` · ${answered} answered` : ""}`,
 ];
+
+let tabSpeaker = /** @type {ReturnType<typeof makeSpeaker> | null} */ (null); // outlasts a page
+
+export function makeSpeakerBar(site, templates, host) {
+  tabSpeaker ??= makeSpeaker(makeClassApi(site, templates), () => sessionStorage);
+  const speaker = tabSpeaker,
+    open = at => openOnOtherPage(site, speaker, speaker.now.number, host.isPresented() ? `${at}&present=1` : at);
+  return makeClassBar(speaker, site, { ...host, open, openTalk: () => openTalk(site, speaker) });
+}

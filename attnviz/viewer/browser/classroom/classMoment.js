@@ -8,7 +8,7 @@ import { drawGiven } from "../lesson/given.js";
 import { makeGlance } from "./glance.js";
 
 // answer(value, sure) sends an answer and how sure it is; touched(cell) is called once the phone explores by itself, at a cell or "". `drafts` keep
-// what is typed (drafts.js). open() loads the whole moment: then `makePicture` is makeMomentPicture, which is null before. Returns {element,
+// what is typed (phoneAnswers.js). open() loads the whole moment: then `makePicture` is makeMomentPicture, which is null before. Returns {element,
 // show(moment, now, {answered, sure}, message), open, end()}; `answered` is this phone's answer, null without one, and `message` says how the
 // loading goes. Its open(cell) opens a number.
 export function makeClassMoment({ answer, touched, open, makePicture, drafts }) {
@@ -77,9 +77,9 @@ export function makeClassMoment({ answer, touched, open, makePicture, drafts }) 
       wasShown = isShown;
       workingBox.hidden = !moment.workedSolution;
       picture.element.hidden = Boolean(moment.workedSolution);
+      const isCovered = !isShown && Boolean(moment.question);
       if (isWordsAlone || moment.workedSolution) picture.clear();
-      else if (makePicture) picture.show(moment, !isShown && Boolean(moment.question), false);
-      else picture.show(moment, !isShown && Boolean(moment.question), message, isInGlance ? question.element : null);
+      else picture.show(moment, { isCovered, message, answers: isInGlance ? question.element : null });
     },
     open: cell => numbers.open({ cell }),
     end: () => picture.leave(),
@@ -118,7 +118,7 @@ function makeLightPicture(open) {
     kind = "";
   return {
     element: box,
-    show(moment, isCovered, message, answers) {
+    show(moment, { isCovered, message, answers }) {
       const { picture } = moment;
       write(line, message);
       if (!picture && !moment.glance) return box.replaceChildren();
@@ -126,7 +126,7 @@ function makeLightPicture(open) {
       kind = picture?.kind ?? "";
       const element = picture ? own.element : ofPass;
       if (element.parentNode !== box) box.replaceChildren(element);
-      if (picture) own.show(moment, isCovered, false);
+      if (picture) own.show(moment, { isCovered, isPresented: false });
       else glance.update(moment.glance, isCovered ? moment.covers : [], answers);
     },
     clear: () => box.replaceChildren(),

@@ -6,82 +6,11 @@ import { UNANSWERED, nextPress } from "../lesson/presses.js";
 import { makeTextLists } from "../lesson/classTexts.js";
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
 import { isSlide } from "../lesson/slide.js";
-import { askAgain, isGone, isTemporary, pause } from "../shell/ask.js";
+import { retry, isGone } from "../shell/request.js";
 import { makeClassMoment } from "./classMoment.js";
 import { forgetSeat, retakeSeat, savedSeat, takeSeat } from "./classSeat.js";
-import { makeDrafts } from "./drafts.js";
+import { makeAnswers, makeDrafts } from "./phoneAnswers.js";
 import { makeWonder } from "./wonder.js";
-
-const ANSWER_MS = 1100; // at least, between two answers sent
-
-// The answers of this phone. post(message) sends one; changed() is called after every change. `now` is ClassNow of generated/contract.d.ts.
-export function makeAnswers(post, changed) {
-  const byQuestion = new Map(), // {value, sure}: what this phone says
-    confirmed = new Map(); // what of it the server has
-  let last = "", // the question of the latest answer
-    pending = /** @type {any} */ (null), // {question, round, value, sure}, still to be sent
-    isOver = false,
-    failure = "";
-  // Without a room the answer waits, as the room may be reopened.
-  const isAwaited = status => isTemporary(status) || isGone(status);
-  // Only an answer that counts is shown.
-  function refuse({ question, round }, message) {
-    const name = nameOfRound(question, round),
-      there = confirmed.get(name);
-    failure = message;
-    if (there) byQuestion.set(name, there);
-    else byQuestion.delete(name);
-  }
-  const answerAt = ({ round }) => (round ? byQuestion.get(nameOfRound(round.question, round.number)) : undefined);
-  return {
-    // The answer to the current question, or null; how sure it is, 1 to 3, or 0 if that wasn't said; and why it was refused, or empty.
-    at: now => answerAt(now)?.value ?? null,
-    sureAt: now => answerAt(now)?.sure ?? 0,
-    failureAt: ({ round }) => (round && last === nameOfRound(round.question, round.number) ? failure : ""),
-    // Takes the answers that the server has, unless a newer one is still being sent.
-    recall(received) {
-      confirmed.clear();
-      for (const name of [...byQuestion.keys()]) if (pending === null || name !== last) byQuestion.delete(name);
-      for (const { question, round, value, sure } of received) {
-        const name = nameOfRound(question, round);
-        confirmed.set(name, { value, sure });
-        if (pending === null || name !== last) byQuestion.set(name, { value, sure });
-      }
-    },
-    // Sends the answer again that a reopened room lacks: what the server took in its last moment, or what it has of an earlier one.
-    resend(now, before) {
-      if (!before || pending !== null || !now.round?.isOpen) return;
-      const there = confirmed.get(nameOfRound(now.round.question, now.round.number));
-      if (there?.value !== before.value || there.sure !== before.sure) this.give(now, before.value, before.sure);
-    },
-    // What this phone has answered, {value, sure}; undefined if it hasn't.
-    answerAt,
-    end() {
-      isOver = true;
-    },
-    async give({ round: { question, number: round } }, value, sure = 0) {
-      last = nameOfRound(question, round);
-      byQuestion.set(last, { value, sure });
-      failure = "";
-      changed();
-      const isSending = pending !== null;
-      pending = { question, round, value, sure };
-      if (isSending) return;
-      for (let sent = /** @type {any} */ (null); pending !== sent && !isOver; ) {
-        sent = pending;
-        const { isDone, status, message } = await post({ do: "answer", ...sent });
-        if (isDone) confirmed.set(nameOfRound(sent.question, sent.round), { value: sent.value, sure: sent.sure });
-        else if (isAwaited(status)) sent = null;
-        else if (pending === sent) refuse(sent, message);
-        await pause(ANSWER_MS);
-      }
-      pending = null;
-      changed();
-    },
-  };
-}
-
-const nameOfRound = (question, round) => `${question} ${round}`;
 
 // Identifies a question in a room that may have lost the last of them.
 const nameOf = ({ at, question, round }) => JSON.stringify([at, question, round?.question, round?.number]);
@@ -152,23 +81,23 @@ export function mountClass(root, code, host) {
     stop = () => {};
   root.replaceChildren(box);
   root.ariaBusy = "false";
-  const post = message => host.line.post(code, { seat, ...message }),
+  const post = message => host.api.post(code, { seat, ...message }),
     answers = makeAnswers(post, draw),
     wonder = speaker ? null : makeWonder(post, drafts.of("to the speaker"));
   box.append(...(wonder ? [wonder.element] : []), foot.privateCounts, foot.element);
   async function join() {
     draw();
     const waiting = message => write(line, message),
-      taken = speaker?.room ?? (await takeSeat(host.line, code, host.hash, host.stores, waiting));
+      taken = speaker?.room ?? (await takeSeat(host.api, code, host.hash, host.stores, waiting));
     if (!box.isConnected) return;
     if (taken.key && !speaker) return host.speak(taken);
     if (taken.saved) return waitForRoom(taken.saved, taken.message);
     if (!taken.seat) return refuse(taken.message);
-    follows(taken.seat);
+    followClass(taken.seat);
   }
-  function follows(mine) {
-    seat = mine;
-    stop = host.line.listen({ code, seat }, () => isAround, {
+  function followClass(newSeat) {
+    seat = newSeat;
+    stop = host.api.listen({ code, seat }, () => isAround, {
       now: receive,
       own(received) {
         answers.recall(received.answers); // from before a reload
@@ -193,10 +122,10 @@ export function mountClass(root, code, host) {
     before = now && { name: nameOf(now), answer: answers.answerAt(now) };
     if (now) draw();
     else refuse(NOT_THERE, false);
-    const taken = await retakeSeat(host.line, code, saved, () => isRoomGone && box.isConnected);
+    const taken = await retakeSeat(host.api, code, saved, () => isRoomGone && box.isConnected);
     if (!(isRoomGone && box.isConnected)) return;
     isRoomGone = false;
-    if (taken) follows(taken.seat);
+    if (taken) followClass(taken.seat);
     else refuse(reason);
   }
   function receive(received) {
@@ -239,7 +168,7 @@ export function mountClass(root, code, host) {
       draw();
     };
     fetching = name;
-    const reply = await askAgain(() => host.line.moment(code, seat, shows), waiting, isWanted);
+    const reply = await retry(() => host.api.moment(code, seat, shows), waiting, isWanted);
     if (fetching === name) fetching = "";
     if (!isWanted()) return;
     moment = reply.data;
@@ -260,7 +189,7 @@ export function mountClass(root, code, host) {
     };
     const [made, reply] = await Promise.all([
       host.pictures().catch(() => null),
-      askAgain(() => host.line.moment(code, seat, shows, true), waiting, isWanted),
+      retry(() => host.api.moment(code, seat, shows, { isWhole: true }), waiting, isWanted),
     ]);
     loading = made && reply.isDone ? "" : reply.isDone ? NO_PICTURE : reply.message;
     if (made && reply.isDone && isWanted()) {
@@ -336,7 +265,7 @@ export function mountClass(root, code, host) {
         seenKinds.has("talk") &&
         h(
           "a",
-          { href: host.line.talkHref(code, seat), download: "attnviz-class.html" },
+          { href: host.api.talkHref(code, seat), download: "attnviz-class.html" },
           "The talk as one page (save it now: it is here for 15 minutes)",
         ),
       links = [toTalk, ...lessons.map(toLesson)].filter(Boolean).map(link => h("li", {}, link)),

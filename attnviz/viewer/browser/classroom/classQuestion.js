@@ -7,7 +7,7 @@ import { neighbourButtons } from "../lesson/neighbour.js";
 import { drawWorking, verdictOn } from "../lesson/question.js";
 import { plainText, unlinked } from "../lesson/sentence.js";
 import { drawRuns } from "../dom/runs.js";
-import { askAgain } from "../shell/ask.js";
+import { retry } from "../shell/request.js";
 
 const ROWS = ["scores", "scaled", "masked", "attention"],
   WEIGHTS = ["attention", "probabilities"];
@@ -113,7 +113,7 @@ export function makeClassQuestion(speaker, home, back) {
   menu.addEventListener("beforetoggle", ({ newState }) => {
     if (newState === "open") redraw(menu, drawKinds());
   });
-  const send = isLed => speaker.shows({ at: place.scene ?? place.at, question: about, isShown, showsClass }, isLed);
+  const send = isLed => speaker.sendPlace({ at: place.scene ?? place.at, question: about, isShown, showsClass }, isLed);
   async function ask(kind, cell) {
     menu.hidePopover();
     const request = { kind, cell };
@@ -126,7 +126,7 @@ export function makeClassQuestion(speaker, home, back) {
   }
   async function fetchQuestion(request) {
     const isWanted = () => about === request && speaker.room !== null,
-      reply = await askAgain(speaker.moment, () => write(count, NOT_COME), isWanted);
+      reply = await retry(speaker.moment, () => write(count, NOT_COME), isWanted);
     if (!isWanted()) return;
     if (!reply.isDone) return write(count, reply.message);
     const { workedSolution: solution } = reply.data;
@@ -164,7 +164,8 @@ export function makeClassQuestion(speaker, home, back) {
     openDialog(dialog, home);
   }
   function show(ofClass, ofAnswer) {
-    [showsClass, isShown] = [ofClass, ofAnswer];
+    showsClass = ofClass;
+    isShown = ofAnswer;
     send(false);
     update();
   }
@@ -175,7 +176,7 @@ export function makeClassQuestion(speaker, home, back) {
     if (speaker.isShownElsewhere) {
       ({ isShown } = speaker.now);
       ({ showsClass } = audience);
-      speaker.followed();
+      speaker.noteFollowed();
       send(true);
     }
     const isAgain = rounds > 0 && round?.number > rounds;

@@ -1,6 +1,6 @@
 // A phone's seat in a class: taking one, and taking it again after the server has lost the room and the speaker has reopened it.
 import { readStored, writeStored } from "../lesson/memory.js";
-import { askAgain, isGone, isTemporary, pause } from "../shell/ask.js";
+import { retry, isGone, isTemporary, pause } from "../shell/request.js";
 
 const NAME = "attnviz seat"; // {code: {seat, host}}
 const MAX_KEPT = 5; // rooms
@@ -13,13 +13,13 @@ const OTHER =
 // takes it: that of all tabs, so that a browser has one seat, or if that is forbidden or full the tab's own. Returns the Seat, or else {message},
 // and `saved` if it may be taken once the speaker has reopened the room. Whoever opens a room with this code is not followed unless they have
 // the speaker's key, which `host` shows.
-export async function takeSeat(line, code, hash, stores, wait) {
+export async function takeSeat(api, code, hash, stores, wait) {
   const saved = savedSeat(code, stores),
     ways = [...(saved ? [{ seat: saved.seat }] : []), ...(hash ? [{ link: hash }] : []), {}];
   let message = "",
     isLost = Boolean(saved?.host);
   for (const way of ways) {
-    const reply = await askAgain(() => line.post(code, { do: "join", ...way }), wait);
+    const reply = await retry(() => api.post(code, { do: "join", ...way }), wait);
     if (reply.isDone) {
       /** @type {import("../../generated/contract").Seat} */
       const taken = reply.data;
@@ -35,9 +35,9 @@ export async function takeSeat(line, code, hash, stores, wait) {
 }
 
 // Takes a seat again as soon as its room is there; null if it isn't for long, or no longer wanted.
-export async function retakeSeat(line, code, { seat, host }, isWanted) {
+export async function retakeSeat(api, code, { seat, host }, isWanted) {
   for (let n = 0; n < MAX_REJOINS && isWanted(); n += 1) {
-    const reply = await line.post(code, { do: "join", seat });
+    const reply = await api.post(code, { do: "join", seat });
     if (reply.isDone && reply.data.host === host) return reply.data;
     if (!reply.isDone && !isGone(reply.status) && !isTemporary(reply.status)) return null;
     await pause(REJOIN_MS);

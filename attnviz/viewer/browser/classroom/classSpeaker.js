@@ -1,8 +1,7 @@
-// The speaker's side of a class: sends it where the speaker is, and receives how many are there and what they answered.
+// The speaker's side of a class: it sends where the speaker is, receives how many are there and what they answered, and keeps the log.
 import { SPEAKER, readStored, removeStored, writeStored } from "../lesson/memory.js";
 import { makeListeners } from "../dom/element.js";
-import { RETRY_MS, askAgain, isGone, isTemporary } from "../shell/ask.js";
-import { makeClassLog } from "./classLog.js";
+import { RETRY_MS, retry, isGone, isTemporary } from "../shell/request.js";
 import { retakeSeat } from "./classSeat.js";
 
 const LED = "attnviz class led"; // the number of the place that another page was opened for
@@ -12,8 +11,8 @@ const AWAY = "The class waits: it follows here once the server is back.";
 const takenCode = code => `Somebody else has your class’s code now. Yours is ${code}: phones join anew.`;
 const OWN = "These numbers are your own: no address holds them, so the class can’t follow here.";
 
-// `line` is that of server.js; storeOf() returns a Storage that survives a reload. Pages share the object.
-export function makeSpeaker(line, storeOf) {
+// `api` is that of server.js; storeOf() returns a Storage that survives a reload. Pages share the object.
+export function makeSpeaker(api, storeOf) {
   let room = /** @type {import("../../generated/contract").Seat | null} */ (readStored(storeOf, SPEAKER)),
     now = /** @type {any} */ (null), // ClassNow of generated/contract.d.ts
     stop = () => {},
@@ -32,13 +31,17 @@ export function makeSpeaker(line, storeOf) {
   const log = makeClassLog(storeOf);
   const { add: onChange, call: notify } = makeListeners();
   const keep = () => writeStored(storeOf, SPEAKER, room);
-  const post = body => line.post(room?.code, body, room?.key);
+  const post = body => api.post(room?.code, body, room?.key);
   function forget(why) {
     stop();
     clearInterval(heartbeat);
     setAway(false);
     log.erase();
-    [room, now, stop, sent, number, leads, pressed, message] = [null, null, () => {}, "", -1, -1, null, why];
+    room = now = pressed = null;
+    stop = () => {};
+    sent = "";
+    number = leads = -1;
+    message = why;
     keep();
     notify();
   }
@@ -47,7 +50,10 @@ export function makeSpeaker(line, storeOf) {
     now = received;
     if (now.hasEnded) return forget("The class has ended.");
     setAway(false);
-    if (now.number < number) [number, sent, leads] = [now.number, "", now.audience.leads]; // a reopened room may lack what was done at last
+    if (now.number < number) {
+      noteFollowed(); // a reopened room may lack the last moves
+      sent = "";
+    }
     if (number < 0) number = now.number;
     pressed ??= now.audience.pressed;
     if (!isFirst || !isOtherThere()) flush();
@@ -56,7 +62,7 @@ export function makeSpeaker(line, storeOf) {
   function begin() {
     const lost = () => setAway(true),
       keepLog = room?.link ? { known: log.known, log: log.add } : {}; // as other devices lack the first key
-    stop = line.listen(room, () => false, { now: receive, own: () => {}, lost, gone, ...keepLog });
+    stop = api.listen(room, () => false, { now: receive, own: () => {}, lost, gone, ...keepLog });
     clearInterval(heartbeat);
     heartbeat = setInterval(() => post({ do: "here" }), HEARTBEAT_MS);
   }
@@ -70,29 +76,30 @@ export function makeSpeaker(line, storeOf) {
     }
     clearTimeout(awayTimer);
     if (isAway) message = "";
-    [isAway, awayTimer] = [false, 0];
+    isAway = false;
+    awayTimer = 0;
   }
   async function gone(why, status) {
-    const mine = room,
-      isWanted = () => room === mine;
-    if (!mine || !isGone(status)) return forget(why);
-    if (!mine.link) {
-      const isThere = await retakeSeat(line, mine.code, mine, isWanted); // the browser that opened the room reopens it
+    const lostRoom = room,
+      isWanted = () => room === lostRoom;
+    if (!lostRoom || !isGone(status)) return forget(why);
+    if (!lostRoom.link) {
+      const isThere = await retakeSeat(api, lostRoom.code, lostRoom, isWanted); // the browser that opened the room reopens it
       if (isWanted()) isThere ? begin() : forget(why);
       return;
     }
-    const reply = await askAgain(
-      () => line.reopen(mine, log.commands),
+    const reply = await retry(
+      () => api.reopen(lostRoom, log.commands),
       () => {},
       isWanted,
     );
-    if (room !== mine) return reply.isDone && line.post(reply.data.code, { do: "end" }, mine.key); // ended meanwhile
+    if (room !== lostRoom) return reply.isDone && api.post(reply.data.code, { do: "end" }, lostRoom.key); // ended meanwhile
     if (!reply.isDone) return forget(reply.message);
-    room = { ...mine, ...reply.data };
+    room = { ...lostRoom, ...reply.data };
     if (now?.number === number) sent = ""; // it lacks the image of the slide
     keep();
     begin();
-    if (room?.code !== mine.code) message = takenCode(room?.code);
+    if (room?.code !== lostRoom.code) message = takenCode(room?.code);
   }
   // Whether at this page's place another device, or an earlier page, has shown or hidden something since this one did.
   function isOtherThere() {
@@ -123,6 +130,12 @@ export function makeSpeaker(line, storeOf) {
     notify();
     if (isTemporary(reply.status)) setTimeout(flush, RETRY_MS);
     else if (isOver) flush();
+  }
+  // Notes that this page is where another device has led the class.
+  function noteFollowed() {
+    if (!now) return;
+    ({ number } = now);
+    ({ leads } = now.audience);
   }
   async function command(body) {
     const { isDone, message: why, data } = await post(body);
@@ -159,9 +172,7 @@ export function makeSpeaker(line, storeOf) {
     get isShownElsewhere() {
       return Boolean(!isSending && target?.question && isOtherThere());
     },
-    followed() {
-      if (now) [number, leads] = [now.number, now.audience.leads];
-    },
+    noteFollowed,
     // What the other devices have pressed since the last call, of Audience.presses in generated/contract.d.ts.
     presses() {
       const before = pressed ?? 0,
@@ -171,7 +182,7 @@ export function makeSpeaker(line, storeOf) {
     },
     press: what => command({ do: "press", what }),
     async open() {
-      const { isDone, message: why, data } = await line.post("", { do: "make" });
+      const { isDone, message: why, data } = await api.post("", { do: "make" });
       if (isDone) {
         room = data;
         keep();
@@ -185,11 +196,14 @@ export function makeSpeaker(line, storeOf) {
       keep();
     },
     // Notes that the next page shows the place of this number, so that it doesn't lead the class there again.
-    leaves: nth => writeStored(storeOf, LED, nth),
+    willOpen: nth => writeStored(storeOf, LED, nth),
     // Sends where this page is, unless another device has led it there: then the class knows.
-    shows(place, isLed = false) {
+    sendPlace(place, isLed = false) {
       target = { question: null, moment: null, isShown: false, showsClass: false, ...place };
-      if (isLed || isOpenedForPlace) [sent, sentPlace] = [JSON.stringify(target), placeOf(target)];
+      if (isLed || isOpenedForPlace) {
+        sent = JSON.stringify(target);
+        sentPlace = placeOf(target);
+      }
       isOpenedForPlace = false;
       flush();
     },
@@ -202,11 +216,11 @@ export function makeSpeaker(line, storeOf) {
     // The speaker who ended the class gets no 'class ended' notice. Its key and answers leave this browser even if the server is away.
     end() {
       const { code, key } = room ?? {},
-        end = () => line.post(code, { do: "end" }, key);
+        end = () => api.post(code, { do: "end" }, key);
       forget("");
-      askAgain(end, () => {});
+      retry(end, () => {});
     },
-    moment: () => line.moment(room?.code, room?.seat, now?.shows),
+    moment: () => api.moment(room?.code, room?.seat, now?.shows),
     onChange,
   };
 }
@@ -217,4 +231,66 @@ function takeLed(storeOf, room) {
   const led = readStored(storeOf, LED) ?? -1;
   removeStored(storeOf, LED);
   return room ? led : -1; // of a class that has ended meanwhile
+}
+
+export const hrefOf = (site, at) => String(new URL(at.startsWith("lesson=") ? `?${at}` : `walkthrough?${at}`, site));
+
+export function openTalk(site, speaker) {
+  location.assign(new URL(`?room=${speaker.room?.code}`, site));
+}
+
+// Follows the speaker's other device to an address on another page; `number` is that of the place in the class.
+export function openOnOtherPage(site, speaker, number, at) {
+  speaker.willOpen(number);
+  location.assign(hrefOf(site, at));
+}
+
+const LOG = "attnviz class log"; // {length, name}; its commands are in pieces, so that an answer doesn't write all of them
+const PIECE = 200; // commands
+
+const pieceName = nth => `${LOG} ${nth}`;
+
+// The log of a class (room_log.py), from which the browser that opened the room reopens it after the server has lost it. It is stored with
+// the tab, so it survives a reload and is gone with the tab.
+export function makeClassLog(storeOf) {
+  let { commands, name } = readLog(storeOf),
+    nStored = Math.ceil(commands.length / PIECE), // pieces
+    isStored = true; // until the storage is full: then it lasts as long as the page
+  function erase() {
+    for (; nStored > 0; nStored -= 1) removeStored(storeOf, pieceName(nStored - 1));
+    removeStored(storeOf, LOG);
+  }
+  function store(start) {
+    nStored = Math.max(nStored, Math.ceil(commands.length / PIECE));
+    for (let nth = Math.floor(start / PIECE); nth * PIECE < commands.length; nth += 1)
+      isStored &&= writeStored(storeOf, pieceName(nth), commands.slice(nth * PIECE, (nth + 1) * PIECE));
+    isStored &&= writeStored(storeOf, LOG, { length: commands.length, name });
+    if (!isStored) erase();
+  }
+  return {
+    get commands() {
+      return commands;
+    },
+    // What this browser has, as the server asks for it.
+    known: () => `${commands.length}-${name}`,
+    // Takes a LogPart of generated/contract.d.ts.
+    add(part) {
+      commands = [...commands.slice(0, part.start), ...part.commands];
+      ({ name } = part);
+      if (isStored) store(part.start);
+    },
+    erase() {
+      erase();
+      commands = [];
+      name = "";
+      isStored = true;
+    },
+  };
+}
+
+function readLog(storeOf) {
+  const { length = 0, name = "" } = readStored(storeOf, LOG) ?? {},
+    nPieces = Math.ceil(length / PIECE),
+    commands = Array.from({ length: nPieces }, (_, nth) => readStored(storeOf, pieceName(nth)) ?? []).flat();
+  return commands.length === length ? { commands, name } : { commands: [], name: "" };
 }

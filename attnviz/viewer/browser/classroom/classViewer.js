@@ -28,7 +28,7 @@ export function makeClassViewer({ touched }) {
       if (!isFollowing) touched(cell());
       isFollowing = false;
     },
-    onArrival(act) {
+    onNavigate(act) {
       listener = act;
       return () => {};
     },

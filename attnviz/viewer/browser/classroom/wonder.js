@@ -1,11 +1,11 @@
 // A listener's own question to the speaker, and the votes for those that the speaker shows.
 import { button, h, redraw, write } from "../dom/element.js";
-import { makeTextField } from "../lesson/textField.js";
+import { makeTextField } from "../lesson/question.js";
 
 const ALONE = "Only the speaker sees it, without a name, unless the speaker shows it.";
 
 // post(message) sends a message of this seat's.
-/** @param {(message: object) => Promise<Reply>} post @param {import("../lesson/textField.js").Draft} draft */
+/** @param {(message: object) => Promise<Reply>} post @param {import("../lesson/question.js").Draft} draft */
 export function makeWonder(post, draft) {
   const field = makeTextField({ label: "Your question", verb: "Send", draft, send }),
     own = h("p", { class: "own-question" }),

@@ -50,11 +50,11 @@ const identityOf = ({ dataset, textContent }) => dataset.act ?? dataset.cell ?? 
 
 /** Replaces a box's children and keeps the keyboard's place. @param {Element} box @param {(Child | Child[])[]} children */
 export function redraw(box, children) {
-  keepingFocusIn(box, () => box.replaceChildren(...present(children)));
+  keepFocus(box, () => box.replaceChildren(...present(children)));
 }
 
 // Changes a box. If one of its elements had the focus, the one with the same identity gets it, else the current one, else the first button.
-export function keepingFocusIn(/** @type {any} */ box, /** @type {() => void} */ change) {
+export function keepFocus(/** @type {any} */ box, /** @type {() => void} */ change) {
   const focused = box.getRootNode().activeElement,
     identity = box.contains(focused) ? identityOf(focused) : null;
   change();

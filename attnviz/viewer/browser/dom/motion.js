@@ -33,14 +33,14 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
   let seen = /** @type {any} */ (null),
     target = /** @type {any} */ (null),
     frame = 0,
-    arrive = /** @type {(() => void) | null} */ (null); // while it moves
+    finish = /** @type {(() => void) | null} */ (null); // while it moves
   const see = (/** @type {any} */ moment) => {
     seen = moment;
     draw(moment);
   };
   const stop = () => {
-    if (arrive) frames.cancel(frame);
-    arrive = null;
+    if (finish) frames.cancel(frame);
+    finish = null;
   };
   const rest = (/** @type {boolean} */ isQuiet, /** @type {(() => void) | undefined} */ after = undefined) => {
     stop();
@@ -54,7 +54,7 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
       return target;
     },
     get isMoving() {
-      return arrive !== null;
+      return finish !== null;
     },
     /** Shows a moment at once. @param {any} moment */
     set(moment) {
@@ -75,11 +75,11 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
         see(mix(from, moment, eased(part)));
         frame = frames.request(step);
       };
-      arrive = () => rest(isQuiet, after);
+      finish = () => rest(isQuiet, after);
       element.classList.add("moving");
       frame = frames.request(step);
     },
     /** Ends a motion under way where it leads. */
-    finish: () => arrive?.(),
+    finish: () => finish?.(),
   };
 }

@@ -151,7 +151,8 @@ export function makeLargeHead({ back, step }) {
     element,
     show(nextHead, nextLayer, { limit, colours }) {
       const isSame = layer?.queries === nextLayer.queries && layer?.keys === nextLayer.keys;
-      [head, layer] = [nextHead, nextLayer];
+      head = nextHead;
+      layer = nextLayer;
       if (!isSame) chosen = [0, topKeys(head, 0, 1)[0]?.key ?? 0];
       element.hidden = false;
       write(title, nameOf(head));

@@ -1,6 +1,6 @@
 // Lessons and talks as lists of moments: positions in them, fetching a moment, and editing the list of a talk.
 import { counted } from "../model/numeral.js";
-import { fetchJson } from "../shell/ask.js";
+import { fetchJson } from "../shell/request.js";
 
 /** @typedef {{ lesson: string, moment: number, present: boolean, speaker?: string }} Position `speaker` names a speaker's window */
 

@@ -1,8 +1,33 @@
 // The end page, after the last lesson: what one can explain now, in one's own words, and three ways on.
-import { button, h } from "../dom/element.js";
+import { button, h, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { drawRuns } from "../dom/runs.js";
-import { keptText } from "./ownWords.js";
+
+const KEPT = "Kept in this browser only.",
+  LOST = "This browser keeps nothing: it is gone when you close the page.";
+const MAX_CHARACTERS = 4000;
+
+export const keptText = isKept => (isKept ? KEPT : LOST);
+
+/** The box for them, which stands at the end of each lesson in turn. @param {ReturnType<import("./memory.js").makeMemory>} memory */
+export function makeOwnWords(memory) {
+  const props = { class: "own-words", placeholder: "In your own words", rows: 4, maxLength: MAX_CHARACTERS },
+    box = h("textarea", { ...props, "aria-label": "In your own words" }),
+    note = h("p", { class: "note", role: "status" });
+  const drawNote = () => write(note, box.value && keptText(memory.isKept));
+  return {
+    elements: [box, note],
+    update(lesson) {
+      const text = memory.ownWordsOf(lesson);
+      if (box.value !== text) box.value = text;
+      drawNote();
+      box.oninput = () => {
+        memory.keepOwnWords(lesson, box.value);
+        drawNote();
+      };
+    },
+  };
+}
 
 // actions: {go(position), hrefTo(position), open(address), hrefOf(address), hrefOfPage(name), opensSentences}. `ownSentence` is the address of
 // the user's own sentence in the walkthrough. Returns a function that draws its elements.

@@ -88,7 +88,7 @@ export function makeGaps(question, answer, _verb, numbers) {
     const wrong = gaps.find(({ input }) => input.ariaInvalid === "true"),
       nRight = gaps.filter(each => each.isRight()).length;
     if (nRight === gaps.length) return answer(gaps.map(({ first }) => first));
-    help.replaceChildren(...(wrong ? wrong.told(numbers) : [nRight ? `${nRight} of ${gaps.length} right.` : ""]));
+    help.replaceChildren(...(wrong ? wrong.hint(numbers) : [nRight ? `${nRight} of ${gaps.length} right.` : ""]));
   }
   return {
     element: box,
@@ -138,7 +138,7 @@ function makeGap({ cell, gap, name, word, above }) {
       if (typed !== null) made.first ??= made.isRight() ? typed : Number.NaN;
       made.mark(!made.isRight());
     },
-    told(numbers) {
+    hint(numbers) {
       const typed = number(),
         near = gap.nears.find(each => typed !== null && Math.abs(typed - each.value) <= each.tolerance),
         beside = above ? `look at the row above it, ${above}` : "look at the numbers beside it",

@@ -105,9 +105,9 @@ function drawPages(pages, { title, moments, hasAnswers }) {
       isCovered = !hasAnswers && moment.question !== null;
     textBox.append(...drawMoment(onPaper(moment), "paper", { title: heading, isShown: hasAnswers }), lines);
     pages.lastChild.append(h("article", {}, frame, textBox));
-    pictures[index].show(moment, isCovered, false);
+    pictures[index].show(moment, { isCovered, isPresented: false });
     enlarge(frame, moment, hasAnswers);
-    if (frame.classList.contains("of-one-row")) pictures[index].show(moment, isCovered, false);
+    if (frame.classList.contains("of-one-row")) pictures[index].show(moment, { isCovered, isPresented: false });
     fitText(textBox);
   }
   pages.classList.add("drawn");

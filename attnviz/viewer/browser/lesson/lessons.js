@@ -31,7 +31,7 @@ function makeLessonFrame(root) {
       box.append(around, given, foot, status, ...over);
       if (classBar) {
         box.prepend(classBar.element);
-        classBar.standIn(body);
+        classBar.attachTo(body);
         box.append(classBar.dialogs);
       }
       root.replaceChildren(box);
@@ -40,7 +40,7 @@ function makeLessonFrame(root) {
     announce: text => write(status, text), // to screen readers
     // A phone can't show all of a moment: it starts at its beginning, and moves to the verdict, or the next line, once there is one.
     begin: () => box.scrollIntoView({ block: "start" }),
-    bringVerdict: () => [...textBox.querySelectorAll(SHOWN_LAST)].at(-1)?.scrollIntoView({ block: "nearest" }),
+    scrollToVerdict: () => [...textBox.querySelectorAll(SHOWN_LAST)].at(-1)?.scrollIntoView({ block: "nearest" }),
     // Dims the page while something takes long to come.
     async whileLate(coming) {
       const timer = setTimeout(() => box.classList.add("late"), LATE_MS);
@@ -192,7 +192,7 @@ export function mountLessons(root, course, host) {
       updateSpeaker();
       windows?.sync();
     });
-  const stopListening = host.address.onArrival(navigation.arrive);
+  const stopListening = host.address.onNavigate(navigation.readAddress);
   const makePanel = async (act, name) => (await host.late("talk")).makeSpeakerPanel(act, name);
   windows = makeTwoWindows(window, speakerOf, frame, makePanel, {
     now: () => ({ ...state.now(), isBlank: presenting.isBlank() }),
@@ -200,7 +200,7 @@ export function mountLessons(root, course, host) {
       presenting.blank(now.isBlank);
       navigation.follow(now);
     },
-    hello: () => classBar?.tell(),
+    hello: () => classBar?.sendReport(),
     act: what => classBar?.act(what),
     classChanged: update,
     reveal: navigation.reveal,
@@ -224,7 +224,7 @@ export function mountLessons(root, course, host) {
     host.onDrawn?.();
     if (state.around || !state.moment || state.isLoading) return;
     updateSpeaker();
-    classBar?.shows(classPlace(state, talk, view));
+    classBar?.setPlace(classPlace(state, talk, view));
   }
   // The focused element may disappear, or become unusable.
   function redraw() {
@@ -240,8 +240,8 @@ export function mountLessons(root, course, host) {
     };
     const { lead, turn, showClass } = navigation,
       isPresented = () => state.position?.present,
-      tell = report => windows?.tell(report);
-    return { lead, turn, showClass, changed, isPresented, showSpeaker, tell };
+      sendReport = report => windows?.sendReport(report);
+    return { lead, turn, showClass, changed, isPresented, showSpeaker, sendReport };
   }
   function showSpeaker() {
     const isOpen = windows?.open(name => host.hrefTo({ ...state.position, present: true, speaker: name }));
@@ -249,14 +249,14 @@ export function mountLessons(root, course, host) {
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
   // Words alone need no picture: then its script gives way to the moment.
-  async function bringPictures(first) {
+  async function loadPictures(first) {
     if (state.isAt(state.first) || state.around) await first;
     const script = await host.late("lessonPictures");
     if (hasEnded) return;
-    view.arrive(script);
-    if (state.moment && !state.around && !state.isLoading) classBar?.shows(classPlace(state, talk, view));
+    view.addPictures(script);
+    if (state.moment && !state.around && !state.isLoading) classBar?.setPlace(classPlace(state, talk, view));
   }
-  bringPictures(navigation.arrive());
+  loadPictures(navigation.readAddress());
   return {
     go: navigation.go,
     print: menus.print,

@@ -3,8 +3,7 @@ import { button, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom
 import { onPlainClick } from "../dom/link.js";
 import { OPTIONAL } from "./momentText.js";
 import { CONTENTS, END, END_POSITION, ID, headingOf } from "./course.js";
-import { keptText } from "./ownWords.js";
-import { makeEndPage } from "./endPage.js";
+import { keptText, makeEndPage } from "./endPage.js";
 import { makeTakeaway } from "./takeaway.js";
 import { isSlide } from "./slide.js";
 

@@ -11,12 +11,11 @@ import { makePicture } from "../views/picture.js";
 import { makeAllHeads } from "../views/allHeads.js";
 import { makeOneWord } from "../views/oneWord.js";
 import { makeThread } from "../views/thread.js";
-import { makeTools } from "../views/tools.js";
+import { makeTools, keepFocusNearby } from "../views/tools.js";
 import { makeWholePass } from "../views/wholepass.js";
 import { readPass } from "../model/pass.js";
 import { OWN_PICTURES } from "./ownPictures.js";
 import { fitted, focusOf, inspected, isHeads, isOfSheet, isSheet, stepAt } from "../model/state.js";
-import { keepingFocus } from "../views/focus.js";
 
 // answer({word}, {cell} or {head}) takes what is clicked as an answer, and returns whether it is one.
 function makePassPicture(answer) {
@@ -50,7 +49,7 @@ function makePassPicture(answer) {
     line.hidden = !isOpened || !isShown(name) || pass.number(name, index) === undefined; // what is covered has no story
     redraw(line, line.hidden ? [] : [h("strong", {}, titleOf(pass, look, { name, index })), story()]);
   }
-  const render = () => keepingFocus(root, draw);
+  const render = () => keepFocusNearby(root, draw);
   const go = parts => {
     const { key, query } = parts.cell ?? {},
       isNew = (word, before) => !parts.picked && word !== undefined && word !== before,
@@ -121,7 +120,7 @@ function makePassPicture(answer) {
   };
   return {
     element: root,
-    show(moment, isCovered, isPresented) {
+    show(moment, { isCovered = false, isPresented = false }) {
       shown = moment;
       if (moment.document !== pass?.document) {
         pass = readPass(moment.document);
@@ -187,14 +186,14 @@ export function makeMomentPicture(answer) {
   };
   return {
     element: box,
-    show(moment, isCovered, isPresented) {
+    show(moment, { isCovered = false, isPresented = false }) {
       if (kindOf(moment) !== kind) {
         made?.leave();
         made = pictureOf(moment, answer);
         kind = kindOf(moment);
       }
       if (made.element.parentNode !== box) box.replaceChildren(made.element);
-      made.show(moment, isCovered, isPresented);
+      made.show(moment, { isCovered, isPresented });
       scrollTo(box.querySelector(".hand th.chosen"));
     },
     clear: () => box.replaceChildren(),

@@ -3,11 +3,10 @@ import { button, h, redraw } from "../dom/element.js";
 import { makeMotion } from "../dom/motion.js";
 import { addGuessArc, drawWelcome, makeOwnSentence } from "./firstScreen.js";
 import { OPTIONAL, drawMoment, hasWordAnswers } from "./momentText.js";
-import { makeOwnWords } from "./ownWords.js";
+import { makeOwnWords } from "./endPage.js";
 import { makeQuestion, verdictOn } from "./question.js";
 import { drawSentence } from "./sentence.js";
 import { makeGivenStrip } from "./given.js";
-import { makeLatePicture } from "./latePicture.js";
 import { isSlide } from "./slide.js";
 
 // The text of a lesson's moment: show() shows the answer.
@@ -138,7 +137,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
   }
   function drawPicture() {
     if (state.isWordsAlone()) picture.clear();
-    else picture.show(state.moment, !state.answered().isShown, state.position.present);
+    else picture.show(state.moment, { isCovered: !state.answered().isShown, isPresented: state.position.present });
     fit();
     given.update(state.answered().isShown || state.isWordsAlone() ? [] : state.moment.given, picture.element);
     pointAtLine();
@@ -162,8 +161,8 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
       drawPicture();
     },
     // Takes what the script of the pictures exports. The text stays as it is: the user may be answering.
-    arrive(script) {
-      picture.arrive(script.makeMomentPicture);
+    addPictures(script) {
+      picture.mount(script.makeMomentPicture);
       readPass = script.readPass;
       glossary = script.makeGlossary(box, ".lesson-said p");
       box.append(glossary.element);
@@ -178,5 +177,28 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
       glossary?.end();
       picture.leave();
     },
+  };
+}
+
+/** A picture as makeMomentPicture() makes it, which mount() puts into its place; until then it shows nothing. answer(clicked) is as there.
+ * @param {(clicked: any) => boolean} answer */
+function makeLatePicture(answer) {
+  const waiting = h("div", { class: "lesson-picture" });
+  let made = /** @type {any} */ (null);
+  return {
+    get element() {
+      return made?.element ?? waiting;
+    },
+    mount(makeMomentPicture) {
+      made = makeMomentPicture(answer);
+      waiting.replaceWith(made.element);
+    },
+    show: (...moment) => made?.show(...moment),
+    clear: () => made?.clear(),
+    selected: () => made?.selected() ?? null,
+    address: moment => made?.address(moment) ?? moment.at,
+    point: link => made?.point(link),
+    open: link => made?.open(link),
+    leave: () => made?.leave(),
   };
 }

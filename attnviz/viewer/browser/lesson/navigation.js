@@ -116,7 +116,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     answers.set(nameOf(state.position), shown);
     page.sync();
     page.redraw();
-    frame.bringVerdict();
+    frame.scrollToVerdict();
   }
   function setOver(is) {
     state.isOver = is;
@@ -179,7 +179,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     return true;
   }
   // Shows what the address leads to. Without a lesson that is the first moment, and All lessons to somebody who has begun.
-  function arrive() {
+  function readAddress() {
     const search = host.address.read(),
       to = state.positionIn(search),
       lesson = new URLSearchParams(search).get("lesson");
@@ -237,7 +237,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     load,
     goTo: nth => go({ ...state.position, moment: state.order()[nth - 1] }),
     present: present => go({ ...state.position, present }),
-    arrive,
+    readAddress,
     resume,
     // Leads the address to where a talk was interrupted. Returns what speaker's window this is; "" for none.
     start() {

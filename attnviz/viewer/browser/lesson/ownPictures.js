@@ -55,7 +55,7 @@ function makeMistakePicture() {
     fitting = makeFit(box);
   return {
     element: box,
-    show({ picture }, isCovered, isPresented) {
+    show({ picture }, { isCovered, isPresented }) {
       box.classList.toggle("presented", isPresented);
       redraw(box, drawMistake(picture, isCovered));
       fitting.fit();
@@ -134,7 +134,7 @@ function makeSweepPicture() {
   };
   return {
     element: box,
-    show({ picture, isOptional }, isCovered, isPresented) {
+    show({ picture, isOptional }, { isCovered, isPresented }) {
       hasSlope = isOptional;
       box.classList.toggle("presented", isPresented);
       box.classList.toggle("covered", isCovered);

@@ -4,7 +4,6 @@ import { button, h, rovingFocus, setTabStop, table, write } from "../dom/element
 import { typesetInPieces } from "../dom/runs.js";
 import { NO_NUMBER, answerOfGaps, makeGaps, verdictOnGaps } from "./gaps.js";
 import { INERT } from "./sentence.js";
-import { NO_DRAFT, makeTextField } from "./textField.js";
 
 // The verdict as paragraphs of runs. `answer` is a candidate's index, a number, or the first number in each gap; null without an answer.
 export function verdictOn(question, answer, after = []) {
@@ -262,4 +261,47 @@ function drawTable({ heads, lines }) {
   const names = heads.map(([role, text]) => h("th", { class: role, scope: "col" }, text)),
     rows = lines.map(([name, ...numbers]) => [h("th", { scope: "row" }, name), ...numbers]);
   return table({ class: heads.length ? "" : "of-names" }, { head: names.length ? [names] : [], rows });
+}
+
+export const MAX_CHARACTERS = 140; // as classroom/written.py has it
+
+/** What was typed and not yet sent; it outlives the field. @typedef {{ readonly text: string, keep(text: string): void }} Draft */
+/** @type {Draft} */
+export const NO_DRAFT = { text: "", keep: () => {} };
+
+/** send(text) is called with what was typed. @param {{ label: string, verb: string, draft?: Draft, send(text: string): void }} props */
+export function makeTextField({ label, verb, draft = NO_DRAFT, send }) {
+  const props = { rows: 3, maxLength: MAX_CHARACTERS, autocomplete: "off", enterKeyHint: "send" },
+    input = h("textarea", { ...props, "aria-label": `${label}, at most ${MAX_CHARACTERS} characters`, dir: "auto" }),
+    counter = h("span", { class: "counter" }),
+    check = h("button", { class: "check", type: "submit" }, verb);
+  const count = () => write(counter, `${input.value.length} / ${MAX_CHARACTERS}`);
+  const onsubmit = event => {
+    event.preventDefault(); // no page load
+    if (input.value.trim()) send(input.value.trim());
+  };
+  input.oninput = () => {
+    draft.keep(input.value);
+    count();
+  };
+  input.onkeydown = event => {
+    if (event.key === "Enter" && !event.isComposing) onsubmit(event);
+  };
+  input.value = draft.text;
+  count();
+  return {
+    element: h("form", { class: "text-field", onsubmit }, input, h("p", {}, counter, check)),
+    // Puts in what was sent before, unless something else is typed.
+    set(text) {
+      if (!input.value) input.value = text;
+      count();
+    },
+    clear() {
+      input.value = "";
+      input.oninput();
+    },
+    close(isClosed) {
+      input.disabled = check.hidden = counter.hidden = isClosed;
+    },
+  };
 }

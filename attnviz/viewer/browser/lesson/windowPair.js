@@ -1,20 +1,20 @@
 // The two windows of a talk, one of which is presented and one the speaker's: they show the same moment.
 import { h } from "../dom/element.js";
-import { makeStandIn } from "../dom/standIn.js";
+import { makePlaceholder } from "../dom/placeholder.js";
 
 const NAME = "attnviz talk ";
 
 // Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened.
-// `hear` takes, by their names, what else it sends.
-export function makeWindowPair(window, name, { now, follow, hear = /** @type {any} */ ({}) }) {
+// `handlers` takes, by their names, what else it sends.
+export function makeWindowPair(window, name, { now, follow, handlers = /** @type {any} */ ({}) }) {
   const connect = window.location.protocol === "file:" ? connectWindow : connectChannel;
   let connection = /** @type {ReturnType<typeof connect> | null} */ (null),
     hasMoved = false; // if so, the reply to "hello" is out of date
   const onMessage = data => {
     if (data === "hello") {
       connection?.send({ answer: now() });
-      hear.hello?.();
-    } else if (data.name) hear[data.name]?.(data.value);
+      handlers.hello?.();
+    } else if (data.name) handlers[data.name]?.(data.value);
     else if (!data.answer) follow(data);
     else if (!hasMoved) follow(data.answer);
   };
@@ -62,16 +62,16 @@ function connectWindow(window, _name, other, onMessage) {
 // act(what) as something of the class is pressed there; in a speaker's window reveal(), and classChanged() as a class begins or ends.
 export function makeTwoWindows(window, name, { box, body }, makePanel, actions) {
   const isSpeakers = name !== "",
-    hear = { hello: actions.hello, act: actions.act, report: hearReport },
-    pair = makeWindowPair(window, name, { ...actions, hear }),
+    handlers = { hello: actions.hello, act: actions.act, report: onReport },
+    pair = makeWindowPair(window, name, { ...actions, handlers }),
     act = what => (what === "reveal" ? actions.reveal() : pair.send("act", what)),
-    panel = makeStandIn(() => makePanel(act, name), { element: h("section", { hidden: true }) });
+    panel = makePlaceholder(() => makePanel(act, name), { element: h("section", { hidden: true }) });
   let report = /** @type {any} */ (null); // of the class, from the window that is presented
   if (isSpeakers) {
     body.append(panel.element("element"));
-    panel.bring();
+    panel.load();
   }
-  function hearReport(received) {
+  function onReport(received) {
     const wasClass = report !== null;
     report = received;
     panel.call("classNow", report);
@@ -83,7 +83,7 @@ export function makeTwoWindows(window, name, { box, body }, makePanel, actions) 
     open: pair.open,
     sync: pair.sync,
     isClass: () => report !== null,
-    tell: report => pair.send("report", report),
+    sendReport: report => pair.send("report", report),
     update(moment, stage) {
       panel.call("update", moment);
       panel.call("stage", stage);

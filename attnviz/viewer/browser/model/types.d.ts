@@ -95,7 +95,7 @@ declare global {
   /** A slice of a stage, as slice.js makes it. */
   interface Slice {
     name: string;
-    given: Matrix;
+    spec: Matrix;
     stage: Stage;
     word: string;
     rows: Axis;
@@ -114,12 +114,12 @@ declare global {
   interface Address {
     read(): string;
     write(search: string, isNewPlace: boolean): void;
-    shows(parameters: Record<string, string | null>): void;
+    setParameters(parameters: Record<string, string | null>): void;
     move(): void;
     dropHash(): void;
     show(now: { page: string; address: Record<string, string | null>; read: string }): void;
     readAgain(): void;
-    onArrival(listener: () => void): () => void;
+    onNavigate(listener: () => void): () => void;
   }
 
   /** The templates that the browser has, as templates.js keeps them. */
@@ -139,10 +139,10 @@ declare global {
     data: any;
   }
 
-  /** The routes of a class; see makeClassLine() in server.js. */
-  interface ClassLine {
+  /** The routes of a class; see makeClassApi() in server.js. */
+  interface ClassApi {
     post(code: string, message: object, key?: string): Promise<Reply>;
-    moment(code: string, seat: string, shows: number, isWhole?: boolean): Promise<Reply>;
+    moment(code: string, seat: string, shows: number, options?: { isWhole?: boolean }): Promise<Reply>;
     reopen(room: contract.Seat, commands: string[]): Promise<Reply>;
     talkHref(code: string, seat: string): string;
     listen(seat: { code: string; seat: string }, isAround: () => boolean, handlers: ClassHandlers): () => void;
@@ -355,7 +355,7 @@ declare global {
     send(event: string, message: unknown): unknown;
     type(): void;
     example?(): boolean;
-    address: { read(): string; write(search: string, isNewPlace: boolean): void; onArrival(listen: () => void): () => void };
+    address: { read(): string; write(search: string, isNewPlace: boolean): void; onNavigate(listen: () => void): () => void };
     page?: { bytes: number; shell(): Node | Promise<Node> };
     alone?: string;
     talk?: { collect(pass: Pass, where: Where): boolean; open(): void; label(): string };

@@ -1,17 +1,16 @@
 // The page of a phone in a class, which is no page of Streamlit's. Its HTML (../../class_page.py) names the room and the script of the pictures.
 import { mountClass } from "../classroom/classPage.js";
-import { makeSpeaker } from "../classroom/classSpeaker.js";
-import { makeClassLine } from "../shell/server.js";
+import { makeSpeaker, hrefOf, openOnOtherPage, openTalk } from "../classroom/classSpeaker.js";
+import { makeClassApi } from "../shell/server.js";
 import { makeTemplates } from "../shell/templates.js";
-import { hrefOf, openFor, openTalk } from "./classLinks.js";
 
 const FIRST = "lesson=who-is-it&moment=1"; // where a class starts
 
 const root = /** @type {HTMLElement} */ (document.querySelector("main")),
   { room: code, pictures } = /** @type {Record<string, string>} */ (root.dataset),
   site = new URL(".", location.href),
-  line = makeClassLine(site, makeTemplates()),
-  speaker = makeSpeaker(line, () => sessionStorage);
+  api = makeClassApi(site, makeTemplates()),
+  speaker = makeSpeaker(api, () => sessionStorage);
 
 async function loadPictures() {
   const { default: made, styles } = await import(new URL(pictures, site).href),
@@ -21,12 +20,12 @@ async function loadPictures() {
   return made();
 }
 
-const leave = ({ at, number }) => openFor(site, speaker, number, at || FIRST, false);
+const leave = ({ at, number }) => openOnOtherPage(site, speaker, number, at || FIRST);
 
 mountClass(root, code, {
   speaker: speaker.room?.code === code ? speaker : null,
   leave,
-  line,
+  api,
   hash: location.hash.slice(1),
   hrefOf: at => hrefOf(site, at),
   stores: [() => localStorage, () => sessionStorage],

@@ -15,7 +15,7 @@ const json = at("#document").textContent ?? "",
   pass = makeTemplates().completeDocument(JSON.parse(json)),
   page = { bytes: shell.documentElement.outerHTML.length - json.length, shell: () => shell.cloneNode(true) },
   send = makeRefusal(at("#refused"), ALONE),
-  address = { read: () => "", write: () => {}, onArrival: () => () => {} }; // a reload shows all heads again
+  address = { read: () => "", write: () => {}, onNavigate: () => () => {} }; // a reload shows all heads again
 const all = at(".all-layers"),
   place = at(".exact-layer"),
   title = h("h2");

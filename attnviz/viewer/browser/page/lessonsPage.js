@@ -37,7 +37,7 @@ export function showLessons(root, course, { site, templates, controller, late, c
   };
   const shown = pages.get(root) ?? begin();
   pages.set(root, shown);
-  controller.standIn(root);
+  controller.attachTo(root);
   return cleanupIfGone(root, () => {
     if (pages.delete(root)) shown.end();
   });

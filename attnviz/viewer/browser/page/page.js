@@ -7,7 +7,7 @@ import { makeSettings } from "../views/settings.js";
 import { mount } from "../views/viewer.js";
 
 // Streamlit's dialog on a lost server steals the focus and doesn't return it. Returns a function that restores it in `root`.
-function keepFocus(root) {
+function makeFocusRestorer(root) {
   let lastFocused = null;
   root.addEventListener("focusin", () => {
     lastFocused = null;
@@ -159,7 +159,7 @@ export function mountPage(root, { server, address, run, page, classBar, talk, ve
   };
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // the user has left for another page
-    address.shows(answer.address);
+    address.setParameters(answer.address);
     if (isDone) afterFrame(address.move);
     settings.update(answer, server.isWaiting);
     notices.update(answer);
@@ -188,7 +188,7 @@ export function mountPage(root, { server, address, run, page, classBar, talk, ve
   });
   box.addEventListener("blur", () => box.removeAttribute("tabindex"));
   const wait = makeWaiting(root, box),
-    restoreFocus = keepFocus(root);
+    restoreFocus = makeFocusRestorer(root);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {
     update(answer) {
@@ -197,7 +197,7 @@ export function mountPage(root, { server, address, run, page, classBar, talk, ve
       restoreFocus();
     },
     // Puts the view below its settings, or elsewhere on Streamlit's page, with text between them.
-    standIn(place) {
+    attachTo(place) {
       if (box.parentNode === place) return;
       if (place !== root) {
         place.replaceChildren(); // remove an earlier page's view

@@ -10,7 +10,7 @@ let pair = /** @type {{ page?: any, outlet?: any }} */ ({}); // the outlet is an
 // Puts the page's view into its outlet once both exist. Streamlit draws them by separate calls, in either order.
 export function join(part) {
   pair = { ...pair, ...part };
-  if (pair.page && pair.outlet) pair.page.standIn(pair.outlet);
+  if (pair.page && pair.outlet) pair.page.attachTo(pair.outlet);
 }
 
 const pages = new WeakMap(); // root -> its page
@@ -38,8 +38,8 @@ export function showPass(root, answer, { site, templates, controller, shell, cla
   const shown = pages.get(root) ?? mountPage(root, host(), savedView);
   pages.set(root, shown);
   if (answer.view === "pass") {
-    shown.standIn(root);
-    controller.standIn(root);
+    shown.attachTo(root);
+    controller.attachTo(root);
   } else join({ page: shown });
   shown.update(answer);
   controller.restoreUploads(answer).then(areRestored => {
@@ -67,7 +67,7 @@ function serverAt(site, templates) {
   if (!server) {
     const address = addressOf(window);
     server = makeServer({ post: postTo(new URL("actions", site), templates), look: address.read });
-    address.onArrival(server.forget);
+    address.onNavigate(server.forget);
   }
   return server;
 }

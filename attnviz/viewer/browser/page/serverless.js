@@ -22,7 +22,7 @@ export function hashOf(window) {
         fallback = text;
       }
     },
-    onArrival(listener) {
+    onNavigate(listener) {
       window.addEventListener("hashchange", listener);
       return () => window.removeEventListener("hashchange", listener);
     },

@@ -64,7 +64,7 @@ function showLesson(main, data) {
       shown = explore(main, number, pass, hash, data.lightened.includes(number) && LIGHTENED);
     }
   };
-  hash.onArrival(draw);
+  hash.onNavigate(draw);
   draw();
 }
 
@@ -94,7 +94,7 @@ const lessonAddress = ({ lesson, course }, hash) => ({
     if (query.get("lesson") !== END) query.delete("lesson");
     hash.write(`?${query}`, isNewPlace);
   },
-  onArrival: hash.onArrival,
+  onNavigate: hash.onNavigate,
 });
 
 function showArticle(main, { pieces, doors }) {

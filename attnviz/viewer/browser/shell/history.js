@@ -1,6 +1,6 @@
 // The browser's history: every action is a step of it, and only this module writes the address.
 import { isSame, mended } from "../model/address.js";
-import { MAX_BACK_MS } from "./ask.js";
+import { MAX_BACK_MS } from "./request.js";
 import { takeOverHistory } from "./streamlit.js";
 
 const SAME_STEP_MS = 1000; // changes of the address closer together than this are one step of the history
@@ -46,7 +46,7 @@ export function addressOf(window) {
   const address = {
     read: () => location.search,
     write,
-    shows: parameters => {
+    setParameters: parameters => {
       shown = parameters;
     },
     move,
@@ -67,7 +67,7 @@ export function addressOf(window) {
       if (!awaited) url.searchParams.set(RECONNECTED, "");
       takenHistory.haveRead(url.href);
     },
-    onArrival: listener => {
+    onNavigate: listener => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },

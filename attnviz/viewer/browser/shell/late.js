@@ -43,7 +43,7 @@ export function makeLate(site, { modules, styles, scripts }) {
   }
   // Tries until the script is there; without a request, once.
   /** @param {string} name @returns {Promise<LateScript>} */
-  async function fetched(name) {
+  async function fetchScript(name) {
     const { path } = scripts[name];
     for (;;) {
       const count = failures.get(name) ?? 0;
@@ -64,9 +64,9 @@ export function makeLate(site, { modules, styles, scripts }) {
     }
   }
   /** @param {string} name */
-  async function bring(name) {
+  async function loadScript(name) {
     try {
-      const [script] = await Promise.all([fetched(name), ...scripts[name].after.map(load)]);
+      const [script] = await Promise.all([fetchScript(name), ...scripts[name].after.map(load)]);
       add(script);
     } finally {
       loading.delete(name); // a failure too, so that the next request tries again
@@ -77,7 +77,7 @@ export function makeLate(site, { modules, styles, scripts }) {
   /** @param {string} name */
   function load(name) {
     if (loaded.has(name)) return Promise.resolve(loaded.get(name));
-    if (!loading.has(name)) loading.set(name, bring(name));
+    if (!loading.has(name)) loading.set(name, loadScript(name));
     return /** @type {Promise<any>} */ (loading.get(name));
   }
   /** @param {string} name */
@@ -107,7 +107,7 @@ export function makeLate(site, { modules, styles, scripts }) {
     prefetch,
     adoptStyles: (/** @type {ShadowRoot} */ root) => {
       sheets.adoptStyles(root);
-      for (const each of [missingNotice, failedNotice]) each.standIn(root);
+      for (const each of [missingNotice, failedNotice]) each.attachTo(root);
     },
   });
 }
@@ -150,7 +150,7 @@ function makeNotice(text, label, act) {
     status.textContent = isShown ? text : "";
   };
   return {
-    standIn: (/** @type {ParentNode} */ root) => {
+    attachTo: (/** @type {ParentNode} */ root) => {
       home = root;
       draw();
     },

@@ -1,12 +1,12 @@
 // The connection to the server: actions are posted in order and their answers applied; a stream brings news of a class.
-import { MAX_BACK_MS, RETRY_MS, ask, isGone, isTemporary } from "./ask.js";
+import { MAX_BACK_MS, RETRY_MS, request, isGone, isTemporary } from "./request.js";
 
 const UNKNOWN_TAB = 404; // the server process is new
 
 /** Returns a function that posts a message and gives the server's answer: null if it should be retried. It throws if a retry won't help.
  * `templates` are the browser's templates (templates.js). @param {URL} url @param {Templates} templates */
 export const postTo = (url, templates) => async (/** @type {object} */ message) => {
-  const { isDone, status, type, message: text, data } = await ask(url, { ...message, templates: templates.names });
+  const { isDone, status, type, message: text, data } = await request(url, { ...message, templates: templates.names });
   if (isTemporary(status) || status === UNKNOWN_TAB) return null;
   // After a bug of ours the server's plain text says what to report; a proxy in front of it may answer in HTML.
   if (status === 500 && type.startsWith("text/plain")) throw new Error(text);
@@ -28,24 +28,24 @@ const parseNow = text => JSON.parse(text);
 /** @param {string} text @returns {import("../../generated/contract").OwnNow} */
 const parseOwn = text => JSON.parse(text);
 
-/** The class routes of the server at `site`; `templates` completes the documents that it sends. @returns {ClassLine} */
-export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ templates) {
+/** The class routes of the server at `site`; `templates` completes the documents that it sends. @returns {ClassApi} */
+export function makeClassApi(/** @type {URL} */ site, /** @type {Templates} */ templates) {
   const url = (/** @type {string} */ path, /** @type {Record<string, any>} */ parameters) =>
     Object.assign(new URL(path, site), { search: String(new URLSearchParams(parameters)) });
-  /** @type {ClassLine["post"]} */
+  /** @type {ClassApi["post"]} */
   const post = (code, message, key = "") =>
-    ask(url("room", { room: code }), message, key ? { "X-Room-Key": key } : undefined);
+    request(url("room", { room: code }), message, key ? { "X-Room-Key": key } : undefined);
   return {
-    // post() and moment() resolve to replies as ask() gives them; the data of moment() are the moment.
+    // post() and moment() resolve to replies as request() gives them; the data of moment() are the moment.
     post,
-    moment: async (code, seat, shows, isWhole = false) => {
-      const reply = await ask(url("room/moment", { room: code, seat, shows, ...(isWhole ? { whole: "1" } : {}) }));
+    moment: async (code, seat, shows, { isWhole = false } = {}) => {
+      const reply = await request(url("room/moment", { room: code, seat, shows, ...(isWhole ? { whole: "1" } : {}) }));
       return reply.isDone ? { ...reply, data: templates.completeMoment(reply.data) } : reply;
     },
     talkHref: (code, seat) => String(url("room/home", { room: code, seat })), // the talk of a class that has ended
-    // Reopens a room that the server has lost (classLog.js).
+    // Reopens a room that the server has lost (classSpeaker.js).
     reopen: ({ code, link, seat, key = "" }, commands) =>
-      ask(url("room/reopen", { room: code }), { link, seat, commands }, { "X-Room-Key": key }),
+      request(url("room/reopen", { room: code }), { link, seat, commands }, { "X-Room-Key": key }),
     // Calls the handlers {now(state), own(received), lost(), gone(message, status)}; returns a function that stops it. It reconnects when
     // the page wakes up. `isAround()` says whether this phone explores by itself. Where no event comes, as a proxy blocks or holds back
     // the stream, it asks every few seconds.
@@ -68,8 +68,8 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
         source?.close();
         handlers.gone(message, status);
       };
-      const askNow = async () => {
-        const reply = await ask(url("room/now", place()));
+      const pollNow = async () => {
+        const reply = await request(url("room/now", place()));
         if (isOver || !poll) return; // an event has come
         if (isOut(reply)) return leave(reply);
         isPolled = reply.isDone;
@@ -78,13 +78,13 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
           handlers.own(reply.data.own);
           handlers.now(reply.data.now);
         }
-        if (!isOver) poll = setTimeout(askNow, POLL_MS);
+        if (!isOver) poll = setTimeout(pollNow, POLL_MS);
       };
       const open = () => {
         clearTimeout(timer);
         source?.close();
         if (isOver) return;
-        poll ||= setTimeout(askNow, SILENT_MS);
+        poll ||= setTimeout(pollNow, SILENT_MS);
         source = new EventSource(url("room/events", place()));
         source.onmessage = ({ data }) => {
           heard();
@@ -93,7 +93,7 @@ export function makeClassLine(/** @type {URL} */ site, /** @type {Templates} */ 
         source.addEventListener("own", ({ data }) => handlers.own(parseOwn(data)));
         source.addEventListener("log", ({ data }) => handlers.log?.(JSON.parse(data)));
         source.onerror = async () => {
-          poll ||= setTimeout(askNow, SILENT_MS);
+          poll ||= setTimeout(pollNow, SILENT_MS);
           if (!isPolled) handlers.lost();
           if (source?.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
           const reply = await post(code, { do: "join", seat });

@@ -1,5 +1,5 @@
 // The user's file: kept in this page's memory only, and sent again when another server process lacks it.
-import { isTemporary, pause } from "./ask.js";
+import { isTemporary, pause } from "./request.js";
 
 const UNKNOWN_TAB = 404,
   BUSY = 429;

@@ -132,8 +132,10 @@ export function makeQuestionForm(edit, requests, errorText) {
       sure.checked = Boolean(moment.confidence);
       options.update(moment.ask);
       number.update(moment.ask);
-      if (moment.slide) [suggestions, offeredAt] = [[], null];
-      else if (offeredAt !== moment.at) fetchQuestions();
+      if (moment.slide) {
+        suggestions = [];
+        offeredAt = null;
+      } else if (offeredAt !== moment.at) fetchQuestions();
       if (isOwn(moment.ask)) write(answer, noteOn(moment.ask)); // at once: a line that comes late moves what is about to be clicked
       if (!isOther) return;
       drawQuestions();

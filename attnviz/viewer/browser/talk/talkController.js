@@ -7,7 +7,7 @@ import { spelledOut } from "../dom/link.js";
 import { makeTalkRequests, makeTalkUploads } from "./talkFiles.js";
 import { searchAt } from "../model/address.js";
 import { addressOf } from "../shell/history.js";
-import { fetchJson } from "../shell/ask.js";
+import { fetchJson } from "../shell/request.js";
 
 const NAME = "attnviz talk";
 const MOST_UNDONE = 50;
@@ -131,16 +131,16 @@ function makeController(site, templates, late) {
       else window.location.assign(new URL(`walkthrough?${moment.at}`, site));
     },
   };
-  async function bringDock() {
+  async function loadDock() {
     const { makeTalkDock } = await late("talk");
     dock ??= makeTalkDock(talkStore, requests, dockHost);
-    dock.standIn(home);
+    dock.attachTo(home);
     return dock;
   }
   const inDock =
       act =>
       async (...of) =>
-        (await bringDock())[act](...of),
+        (await loadDock())[act](...of),
     openDock = inDock("open"),
     label = () => `Your talk${withCount(talkStore.talk.moment.length)}`,
     momentAt = ({ moment }) => talkStore.talk.moment[moment - 1];
@@ -169,7 +169,7 @@ function makeController(site, templates, late) {
       late("talk").then(async ({ thumbnailOf, headingOf }) => {
         const picture = thumbnailOf(pass, where),
           title = headingOf(pass, where);
-        (await bringDock()).collect({ at, picture, title }, hasUploads ? tab : null);
+        (await loadDock()).collect({ at, picture, title }, hasUploads ? tab : null);
       });
       return true;
     },
@@ -196,9 +196,9 @@ function makeController(site, templates, late) {
       lessons = null;
       open = null;
     },
-    standIn(root) {
+    attachTo(root) {
       home = root;
-      dock?.standIn(root);
+      dock?.attachTo(root);
       draw();
     },
     lessonsHost: opens => ({
@@ -234,7 +234,7 @@ function makeController(site, templates, late) {
       if (!window.location.hash.startsWith("#talk=")) return;
       const { hash } = window.location;
       addressOf(window).dropHash();
-      if (await (await bringDock()).openLink(hash)) page.go({ lesson: ID, moment: 1, present: false });
+      if (await (await loadDock()).openLink(hash)) page.go({ lesson: ID, moment: 1, present: false });
     },
   };
 }

@@ -175,7 +175,7 @@ export function makeTalkDock(talkStore, requests, host) {
     }
   }
   return {
-    standIn: drawer.standIn,
+    attachTo: drawer.attachTo,
     open: () => drawer.open(),
     // Appends a scene with its thumbnail as a moment; `tab` is the tab with the uploads that it shows, if any.
     async collect({ at, picture, title }, tab) {

@@ -3,9 +3,8 @@ import { button, h, openDialog, redraw, write } from "../dom/element.js";
 import { drawSlideThumbnail } from "../lesson/slide.js";
 import { OWN_KINDS, drawThumbnail, thumbnailFrom } from "../lesson/speakerWindow.js";
 import { MOST_MOMENTS, NOTHING, added, edited, imagesOf, minutesOf, moved, without } from "../lesson/course.js";
-import { imageUrl, newImageName, readImage } from "./imageFile.js";
+import { imageUrl, newImageName, readImage, makeTalkForm } from "./talkForm.js";
 import { isOwn } from "./questionForm.js";
-import { makeTalkForm } from "./talkForm.js";
 
 const HOW =
   "Look at something that you want to show, and press M, or choose “Add this moment to my talk”: in a lesson it is under Teach, in the walkthrough under Share. Or add a slide of your own.";
@@ -125,7 +124,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
       choose: () => choose(index),
       remove: () => remove(index),
       move: to => move(index, to),
-      bring: from => from in talkStore.talk.moment && move(from, index),
+      drop: from => from in talkStore.talk.moment && move(from, index),
       focus: to => list.children[to]?.querySelector("button").focus(),
     });
   }
@@ -151,7 +150,7 @@ export function makeTalkDrawer(talkStore, requests, { give, open, ways, code }) 
   return {
     element: box,
     report,
-    standIn(root) {
+    attachTo(root) {
       home = root;
     },
     open(index = -1) {
@@ -191,7 +190,7 @@ function drawLine(index, isChosen, picture, actions) {
   line.ondrop = event => {
     event.preventDefault();
     line.classList.remove("over");
-    actions.bring(Number.parseInt(event.dataTransfer.getData("text/plain"), 10));
+    actions.drop(Number.parseInt(event.dataTransfer.getData("text/plain"), 10));
   };
   return line;
 }

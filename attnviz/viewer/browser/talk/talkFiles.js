@@ -1,6 +1,6 @@
 // What the server makes of a talk, and the files that its moments show, which this browser keeps.
 import { filesOf, imageKey, imagesOf, makeMoments, uploadsOf } from "../lesson/course.js";
-import { fetchJson } from "../shell/ask.js";
+import { fetchJson } from "../shell/request.js";
 
 // `templates` completes the documents that the server sends; `uploads` (makeTalkUploads) holds the files that moments show.
 export function makeTalkRequests(site, templates, uploads) {

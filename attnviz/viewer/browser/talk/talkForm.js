@@ -1,7 +1,6 @@
 // The form of a moment in the drawer of a talk: its headline, its slide or what is said beside its pass, its question, and notes.
 import { button, h, redraw, write } from "../dom/element.js";
 import { plainText } from "../lesson/sentence.js";
-import { imageIn, imageUrl } from "./imageFile.js";
 import { makeQuestionForm } from "./questionForm.js";
 
 const MOST_ITEMS = 100; // as in lessons/slide.py
@@ -195,3 +194,48 @@ const itemsIn = text =>
     .map(line => line.trim())
     .filter(Boolean)
     .slice(0, MOST_ITEMS);
+
+// As in core/limits.py
+const MAX_BYTES = 300_000,
+  MAX_CHARACTERS = 2_600_000; // of all images of a talk, as base64
+
+/** "" for other files; as in lessons/slide.py. @param {string} text the bytes as characters */
+function typeOf(text) {
+  if (text.startsWith("\x89PNG\r\n\x1a\n")) return "png";
+  if (text.startsWith("\xff\xd8\xff")) return "jpeg";
+  return text.startsWith("RIFF") && text.startsWith("WEBP", 8) ? "webp" : "";
+}
+
+const kilobytes = bytes => `${Math.ceil(bytes / 1000).toLocaleString("en")} kB`;
+
+/** The file as base64; an error says why a slide can't have it. `used` are the characters of the talk's other images.
+ * @param {File} file @param {number} used */
+export async function readImage(file, used) {
+  const { size, name } = file;
+  if (size > MAX_BYTES)
+    throw new Error(
+      `An image has at most ${kilobytes(MAX_BYTES)}, and ${named(name)} has ${kilobytes(size)}. Save it smaller, as JPEG or WebP.`,
+    );
+  const bytes = new Uint8Array(await file.arrayBuffer()),
+    text = Array.from(bytes, byte => String.fromCharCode(byte)).join("");
+  if (!typeOf(text))
+    throw new Error(`An image is a PNG, a JPEG or a WebP, and ${named(name)} is none of them. Save it as one.`);
+  const base64 = btoa(text);
+  if (used + base64.length > MAX_CHARACTERS) {
+    const [most, all] = [MAX_CHARACTERS, used + base64.length].map(characters => kilobytes((3 * characters) / 4));
+    throw new Error(`A talk has at most ${most} of images, and with ${named(name)} it would have ${all}.`);
+  }
+  return base64;
+}
+
+const named = name => (name ? `“${name}”` : "this one");
+
+/** @param {Crypto} crypto */
+export const newImageName = crypto =>
+  `image-${Array.from(crypto.getRandomValues(new Uint32Array(2)), part => part.toString(16).padStart(8, "0")).join("")}`;
+
+/** The image that is dropped or pasted; undefined where there is none. @param {DataTransfer | null} transfer */
+export const imageIn = transfer => [...(transfer?.files ?? [])].find(({ type }) => type.startsWith("image/"));
+
+/** @param {string} base64 */
+export const imageUrl = base64 => `data:image/${typeOf(atob(base64.slice(0, 16)))};base64,${base64}`;

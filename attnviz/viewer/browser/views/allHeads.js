@@ -230,10 +230,10 @@ const isBefore = (pass, where) =>
 function contentOf({ pass, where, look }, name, head, reached) {
   const { pair } = look,
     isThere = reached.includes(name),
-    given = { stage: name, rows: 1, columns: 2, fixed: { 0: head }, sign: "", after: "" },
+    spec = { stage: name, rows: 1, columns: 2, fixed: { 0: head }, sign: "", after: "" },
     hasA = pair?.pass.stages.get(name)?.shape[0] > head,
-    a = hasA ? [{ ...makeSlice(pair.pass, given, pair.where.cell), side: "A" }] : [],
-    b = { ...makeSlice(pass, given, where.cell), ...(pair && { side: "B" }) };
+    a = hasA ? [{ ...makeSlice(pair.pass, spec, pair.where.cell), side: "A" }] : [],
+    b = { ...makeSlice(pass, spec, where.cell), ...(pair && { side: "B" }) };
   const isShown = isThere && look.shown(name, b.index(0, 0)),
     statistics = statisticsOf(pass, name, head, isShown),
     other = pass.other?.stages.get(name)?.shape[0] > head ? statisticsOf(pass.other, name, head, isShown) : null;

@@ -61,7 +61,7 @@ function mountArticle(root, send) {
     chosen = null;
     rerun.end();
   };
-  const stop = addressOf(window).onArrival(forget); // nobody wants any more what was chosen before Back
+  const stop = addressOf(window).onNavigate(forget); // nobody wants any more what was chosen before Back
   return {
     update: next => {
       const shown = chosenIn(next);

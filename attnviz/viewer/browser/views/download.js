@@ -56,7 +56,7 @@ export function saveFile(text, name, type = "text/html") {
   setTimeout(() => URL.revokeObjectURL(url), 60_000); // a browser may ask first where to
 }
 
-// Downloads what now() returns as a page, once all its numbers have come. arrived() is called for each pass that comes.
+// Downloads what now() returns as a page, once all its numbers have come. passLoaded() is called for each pass that comes.
 export function makeDownload(host, now) {
   let isWanted = false;
   const save = async () => {
@@ -70,6 +70,6 @@ export function makeDownload(host, now) {
       if (isWanted) host.send("need", true);
       else save();
     },
-    arrived: () => isWanted && save(),
+    passLoaded: () => isWanted && save(),
   };
 }

@@ -188,8 +188,8 @@ export function makeMatrix(size, acts, isDrawn = Math.max(...size) > LARGEST_TAB
         drawSums(sums, slice, paint, geometry);
       }
       drawn = face;
-      write(sign, slice.given.sign);
-      write(after, slice.given.after);
+      write(sign, slice.spec.sign);
+      write(after, slice.spec.after);
     },
     // The frames, the lit rows and columns, and the cell that Tab leads to.
     mark(marks, tabStop) {
@@ -202,9 +202,9 @@ export function makeMatrix(size, acts, isDrawn = Math.max(...size) > LARGEST_TAB
 }
 
 // What the cells' faces depend on besides the numbers: most moves in a pass leave most matrices as they are.
-function stateOf({ index, given, rows, columns }, { cell, font, written }, { look, limit, colours }) {
+function stateOf({ index, spec, rows, columns }, { cell, font, written }, { look, limit, colours }) {
   const layout = [rows.labels, columns.labels, cell, font, written];
-  return JSON.stringify([index(0, 0), given, layout, look.reveal, look.kind, limit, colours]);
+  return JSON.stringify([index(0, 0), spec, layout, look.reveal, look.kind, limit, colours]);
 }
 
 // A cell's name and number; "" until it is shown, and then no key leads to it.
@@ -250,12 +250,12 @@ function drawLines({ size, rows, columns }, [width, height]) {
   ];
 }
 
-function drawSums(box, { name, given, size, stage, index }, { look }, { cell: [, height], all }) {
-  box.hidden = !given.sums || !all[0];
+function drawSums(box, { name, spec, size, stage, index }, { look }, { cell: [, height], all }) {
+  box.hidden = !spec.sums || !all[0];
   if (box.hidden) return;
   const sums = Array.from({ length: size[0] }, (_, row) => {
-    const wholeRow = Array.from({ length: stage.shape[given.columns] }, (__, column) =>
-      index(row, 0).with(given.columns, column),
+    const wholeRow = Array.from({ length: stage.shape[spec.columns] }, (__, column) =>
+      index(row, 0).with(spec.columns, column),
     ); // with the columns that are left out
     const isShown = wholeRow.every(each => look.shown(name, each)),
       sum = wholeRow.reduce((total, each) => total + (look.pass.number(name, each) ?? 0), 0);

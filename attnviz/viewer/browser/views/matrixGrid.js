@@ -78,7 +78,7 @@ const WIDEST_CAPTION = 14; // a longer one is cut off
 
 // The space that a matrix needs besides its cells, as fit.js counts it.
 function blockOf(slice, paint) {
-  const { given, size, rows, columns, stage } = slice,
+  const { spec, size, rows, columns, stage } = slice,
     width = text => textWidth(text, paint.family),
     symbol = `${slice.side ?? ""} ${plain(slice.symbol)}`;
   // Numbers that a training moves have space for two digits before the point from its start, so that their cells stay where they are.
@@ -90,9 +90,9 @@ function blockOf(slice, paint) {
     columnLabel: Math.max(...columns.labels.map(width)),
     rowNames: [slice.word, ...rows.labels].join("\n"), // the rows of one word differ from all others, whatever their labels
     columnNames: columns.labels.join("\n"),
-    before: given.sign ? 0.9 + width(given.sign) : 0,
-    after: given.after ? 0.9 + width(given.after) : 0,
-    sums: given.sums ? 3.2 : 0,
+    before: spec.sign ? 0.9 + width(spec.sign) : 0,
+    after: spec.after ? 0.9 + width(spec.after) : 0,
+    sums: spec.sums ? 3.2 : 0,
     bands: bandOf(columns) > 0,
     caption: Math.min(width(`${symbol} ${titleOf(slice, paint.look)}`) + 1.6, WIDEST_CAPTION),
     symbol: width(symbol) + 1,

@@ -2,7 +2,7 @@
 import { plain } from "../model/latex.js";
 import { digits } from "../model/numeral.js";
 import { pairOf } from "../model/looks.js";
-import { button, h, keepingFocusIn, makeScroller, memoLast, rovingFocus, setTabStop, write } from "../dom/element.js";
+import { button, h, keepFocus, makeScroller, memoLast, rovingFocus, setTabStop, write } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
 import { faceAt } from "./slice.js";
 
@@ -75,7 +75,7 @@ export function makeNumberLists(acts) {
     update(slices, { pass, paintOf }, focus, most) {
       const ofB = slices.filter(({ side }) => side !== "A"),
         lines = linesOf(ofB, pass, focus).slice(0, Math.max(most, 2));
-      keepingFocusIn(box, () => draw(lines, paintOf));
+      keepFocus(box, () => draw(lines, paintOf));
     },
     // Its width in some space, remembered for the same words and letters: measuring costs a layout.
     widthIn: space => widthOf([space, document.fonts.status, lists.map(list => list.words)]),

@@ -24,10 +24,10 @@ function resultsOfBoth(pass, where, pair, order = {}) {
       results.map(({ sign, after, ...slice }) => [`${slice.stage} ${slice.rows} ${slice.columns}`, slice]),
     );
   return [...distinct.values()].map(slice => {
-    const given = { ...slice, sign: "", after: "" },
-      b = { ...makeSlice(pass, given, where.cell, order), side: "B" },
-      hasA = pair.pass.stages.get(given.stage)?.axes.length === pass.stages.get(given.stage).axes.length,
-      a = hasA ? [{ ...makeSlice(pair.pass, given, pair.where.cell, orderInA(order, pair.order)), side: "A" }] : [];
+    const spec = { ...slice, sign: "", after: "" },
+      b = { ...makeSlice(pass, spec, where.cell, order), side: "B" },
+      hasA = pair.pass.stages.get(spec.stage)?.axes.length === pass.stages.get(spec.stage).axes.length,
+      a = hasA ? [{ ...makeSlice(pair.pass, spec, pair.where.cell, orderInA(order, pair.order)), side: "A" }] : [];
     return { turns: true, grid: [[...a, b]] };
   });
 }
@@ -52,7 +52,7 @@ function withFewerPositions(pass, cell, make, fits) {
 
 /** @param {Pass} pass */
 const axesOf = (pass, cell, pictures, order) =>
-  slicesIn(pictures).flatMap(({ name: stage, side, given: { rows, columns } }) =>
+  slicesIn(pictures).flatMap(({ name: stage, side, spec: { rows, columns } }) =>
     (side === "A" ? [] : [rows, columns].filter(axis => axis !== null)).map(axis => {
       const shownAxis = pass.stages.get(stage).axes[axis],
         name = axisName(shownAxis);

@@ -8,12 +8,12 @@ const NO_AXIS = { name: "", title: "", labels: [""], coordinates: [] };
 
 /** Positions stand in the `order` for the name of their axis, if there is one, as words do beside those of a second pass; those that
  * it leaves out are not shown. Otherwise they stand in their own order. @param {Pass} pass @param {Selected} selection */
-export function makeSlice(pass, given, selection, order = {}) {
-  const { stage: name, rows, columns } = given,
+export function makeSlice(pass, spec, selection, order = {}) {
+  const { stage: name, rows, columns } = spec,
     stage = pass.stages.get(name),
     { axes } = stage,
     fixed = pass.indexAt(name, selection);
-  for (const [axis, position] of Object.entries(given.fixed)) fixed[axis] = position;
+  for (const [axis, position] of Object.entries(spec.fixed)) fixed[axis] = position;
   const others = [...axes.keys()].filter(axis => axis !== rows && axis !== columns),
     headAxis = others.find(axis => isOfHeads(axes[axis])),
     otherAxis = others.find(axis => axis !== headAxis),
@@ -22,7 +22,7 @@ export function makeSlice(pass, given, selection, order = {}) {
     across = { ...NO_AXIS, labels: [label] };
   const slice = {
     name,
-    given,
+    spec,
     stage,
     word: otherAxis !== undefined && hasWords(axes[otherAxis]) ? label : "", // that all its numbers are of
     rows: ordered(name === "positions" && axes[rows] ? ofPlaces(axes[rows]) : (axes[rows] ?? across), rowOrder),
@@ -62,9 +62,9 @@ function ordered(axis, order) {
 export const slicesIn = pictures => pictures.flatMap(({ grid }) => grid.flat()).filter(Boolean);
 
 // {lengths, counted, some}: how long its axes are, what they count, and how many of each are shown, if some are left out.
-export function shapeOf({ size, given, stage, rows, columns }) {
+export function shapeOf({ size, spec, stage, rows, columns }) {
   const counted = [rows.title, columns.title].filter(Boolean).join(" × "),
-    whole = [given.rows, given.columns].map(axis => (axis === null ? 1 : stage.shape[axis])),
+    whole = [spec.rows, spec.columns].map(axis => (axis === null ? 1 : stage.shape[axis])),
     isWhole = whole.every((length, axis) => size[axis] >= length),
     some = size.map((length, axis) => (length < whole[axis] ? `${length} of ${whole[axis]}` : length)).join(" × ");
   return { lengths: (isWhole ? size : whole).join(" × "), counted, some: isWhole ? "" : some };

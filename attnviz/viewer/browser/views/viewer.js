@@ -1,16 +1,25 @@
 // The viewer: one pass and where one looks in it, kept in step with its views, the keyboard and the address.
 import { readPass } from "../model/pass.js";
 import { hasView, isOfSamePass, readWhere, revealAt, revealsOf, searchAt } from "../model/address.js";
-import { QUESTIONS, atHeads, atStep, carried, fitted, focusOf, isHeads, isOfSheet, isSheet } from "../model/state.js";
-import { withAnswerOfRow } from "../model/state.js";
+import {
+  QUESTIONS,
+  atHeads,
+  atStep,
+  carried,
+  fitted,
+  focusOf,
+  isHeads,
+  isOfSheet,
+  isSheet,
+  withAnswerOfRow,
+} from "../model/state.js";
 import { lookAt, withPair } from "../model/looks.js";
 import { isWritten, makePlay, nextRequest, ticksOf } from "../model/route.js";
 import { destinationOf, makePresenting } from "../model/present.js";
 import { coloursOf } from "../dom/colour.js";
 import { afterFrame, h, makeFlash, onceSettled } from "../dom/element.js";
 import { makeRequestsOnce } from "../shell/templates.js";
-import { keepingFocus } from "./focus.js";
-import { makeTools } from "./tools.js";
+import { keepFocusNearby, makeTools } from "./tools.js";
 import { isNarrowFrame } from "./oneWordPhone.js";
 import { makeDownload } from "./download.js";
 import { hasSeed, makePrintDialog, makePrinter, worksheetStarts } from "./print.js";
@@ -160,14 +169,14 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
  *   send(event, message) reaches the server; alone, where there is none, says so: send says false then
  *   type() gives the keyboard to the sentence; example(), where there are settings, takes the next of the example sentences, and says
  *   whether there is one
- *   address has read(), write(search, isNewPlace) and onArrival(listener)
+ *   address has read(), write(search, isNewPlace) and onNavigate(listener)
  *   page, where the viewer can be downloaded, has the bytes and the shell() of a page for it
  *   classBar(host), where a class can be opened, makes what its speaker has; its host is as in makeClassBar
  * `saved` is what an earlier viewer's end() returned, to continue there. Returns {show(document), end()}.
  * @param {HTMLElement} root @param {Host} host @param {any} saved */
 export function mount(root, host, saved = null) {
   let byHowMuch = false;
-  const render = () => keepingFocus(root, draw),
+  const render = () => keepFocusNearby(root, draw),
     standpoint = makeStandpoint(host.address, saved, { render, sendToClass }),
     { now, go, preview, play } = standpoint;
   function draw() {
@@ -185,7 +194,7 @@ export function mount(root, host, saved = null) {
   }
   function sendToClass() {
     const { pass, where } = now();
-    classBar?.shows({
+    classBar?.setPlace({
       at: searchAt(pass, { ...where, present: false }, host.address.read()).slice(1),
       pass,
       selected: () => ({ pass: now().pass, focus: focusOf(now().pass, now().where) }),
@@ -279,7 +288,7 @@ export function mount(root, host, saved = null) {
     isNew: saved?.isNew,
   });
   root.ontransitionend = ({ target }) => target === root && now().pass && render(); // another theme (frame.css)
-  const forget = host.address.onArrival(() => {
+  const forget = host.address.onNavigate(() => {
     requests.forget();
     standpoint.follow();
   });
@@ -288,7 +297,7 @@ export function mount(root, host, saved = null) {
       const pass = readPass(document);
       requests.answered(pass);
       standpoint.show(pass);
-      download.arrived();
+      download.passLoaded();
     },
     end: () => {
       play.end();

@@ -1,13 +1,12 @@
 // The whole pass: the map, large, with the path to one number through every stage, from the words to what they became.
 import { hasWords } from "../model/axes.js";
 import { percent } from "../model/numeral.js";
-import { pathTo } from "../model/path.js";
+import { pathTo, inRows, makeDiagram, onPathBy } from "./diagram.js";
 import { focusOf, isFirst, slotsOf, stepAt } from "../model/state.js";
 import { nameInBlock } from "../model/words.js";
 import { MAX_HEADS_APART, indexIn, tileAt } from "../fit/fit.js";
 import { button, h, write } from "../dom/element.js";
 import { typeset } from "../dom/runs.js";
-import { inRows, makeDiagram, onPathBy } from "./diagram.js";
 
 const ROOM_OF_WORDS = 60; // pixels at either end, as in the style of the row
 const LANES = 14; // pixels below thumbs, for arrows that lead past them

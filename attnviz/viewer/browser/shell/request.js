@@ -14,11 +14,11 @@ export const pause = (ms = RETRY_MS) => new Promise(done => setTimeout(done, ms)
 // Gets `url`, or posts a message to it as JSON. Never rejects: status 0 stands for no answer, or half of one. `message` is the
 // reply's text, `data` its JSON if there is any.
 /** @param {string | URL} url @param {any} [message] @param {Record<string, string>} [headers] */
-export async function ask(url, message = null, headers = {}) {
+export async function request(url, message = null, headers = {}) {
   const json = { "Content-Type": "application/json", ...headers };
-  const request = message === null ? {} : { method: "POST", headers: json, body: JSON.stringify(message) };
+  const init = message === null ? {} : { method: "POST", headers: json, body: JSON.stringify(message) };
   try {
-    const reply = await fetch(url, request),
+    const reply = await fetch(url, init),
       text = await reply.text(),
       type = reply.headers.get("Content-Type") ?? "",
       isJson = type.includes("json") || (!type && text),
@@ -31,7 +31,7 @@ export async function ask(url, message = null, headers = {}) {
 
 // Repeats attempt() while its reply is temporary and isWanted(); wait(message) is called with why.
 /** @param {() => Promise<any>} attempt @param {(message: string) => void} wait @returns {Promise<any>} */
-export async function askAgain(attempt, wait, isWanted = () => true) {
+export async function retry(attempt, wait, isWanted = () => true) {
   for (;;) {
     const reply = await attempt();
     if (!isTemporary(reply.status) || !isWanted()) return reply;
@@ -44,7 +44,7 @@ export async function askAgain(attempt, wait, isWanted = () => true) {
 // The JSON of a reply. Throws a TypeError without one, and an Error with the server's reason if it refuses.
 /** @param {string | URL} url @param {any} [message] */
 export async function fetchJson(url, message = null) {
-  const reply = await ask(url, message);
+  const reply = await request(url, message);
   if (!reply.status) throw new TypeError(reply.message);
   if (!reply.isDone) throw new Error(reply.message);
   return reply.data;

@@ -1,13 +1,13 @@
 // When a request is repeated, and when it is given up.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { askAgain } from "../../attnviz/viewer/browser/shell/ask.js";
+import { retry } from "../../attnviz/viewer/browser/shell/request.js";
 
 test("a request is repeated while the server is away or busy, until it answers or refuses", async t => {
   t.mock.timers.enable({ apis: ["setTimeout"] });
   const statuses = [0, 429, 502, 503, 504, 403],
     reasons = [];
-  const reply = askAgain(
+  const reply = retry(
     () => Promise.resolve({ status: statuses.shift(), message: `${statuses.length} left` }),
     reason => reasons.push(reason),
   );
@@ -22,7 +22,7 @@ test("a request is repeated while the server is away or busy, until it answers o
 test("a request that is no longer wanted is given up without a notice", async () => {
   const reasons = [],
     attempt = () => Promise.resolve({ status: 503, message: "busy" });
-  const reply = await askAgain(
+  const reply = await retry(
     attempt,
     reason => reasons.push(reason),
     () => false,
