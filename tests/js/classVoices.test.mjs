@@ -179,7 +179,7 @@ test("an opinion, a number of one's own and words are repeated, and called neith
 test("what is typed is kept by the draft and put back, and what was sent is, unless something is typed", () => {
   const drafts = { text: "half a sen", kept: [], keep: text => drafts.kept.push(text) },
     sent = [],
-    made = makeQuestion(WRITE, text => sent.push(text), "Send", undefined, drafts),
+    made = makeQuestion(WRITE, { answer: text => sent.push(text), verb: "Send", draft: drafts }),
     input = made.element.querySelector("textarea");
   assert.equal(input.value, "half a sen");
   made.update({ answer: "an earlier answer", isShown: false });

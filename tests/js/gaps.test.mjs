@@ -35,7 +35,7 @@ test.beforeEach(t => {
 function filled(t, ...texts) {
   const tick = mockTimeouts(t),
     answers = [],
-    question = makeQuestion(GAPS, answer => answers.push(answer));
+    question = makeQuestion(GAPS, { answer: answer => answers.push(answer) });
   question.update({ answer: null, isShown: false });
   const inputs = question.element
       .querySelectorAll("input")

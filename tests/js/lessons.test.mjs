@@ -88,7 +88,7 @@ async function workedLesson(after, other = null) {
       () => false,
     ),
     heard = [],
-    frame = { announce: text => heard.push(text), scrollToVerdict() {}, begin() {}, whileLate: coming => coming },
+    frame = { announce: text => heard.push(text), scrollToVerdict() {}, scrollToTop() {}, whileLate: coming => coming },
     moments = { get: async ({ moment }) => all[moment], prefetch() {} },
     host = { has: () => true, address: { read: () => "", write() {} } },
     page = {

@@ -15,7 +15,7 @@ const FEW = 18; // at most over an answer, so that dots are as large as there is
 
 export const NOTHING_MORE = /** @type {any} */ ({}); // of Audience
 
-// Whether a class has answered with more than dots over a picture can say: in words, with how sure it is, or twice.
+// Whether dots over a picture can't show all answers: texts, how sure they are, or two votes.
 export const needsBoard = ({ kind }, { sure = [], moves = [] }) =>
   kind === "write" || moves.length > 0 || sure.some(round => round.length);
 
@@ -155,7 +155,6 @@ function drawRounds(counts, most) {
   return rounds;
 }
 
-// Without `counts`, as none are shown, it says of none how many there are.
 function countText(counts, isRight) {
   const text = counts.some(Boolean) ? counts.join(" → ") : "";
   return isRight ? `${text || (counts.at(-1) ?? "")} ✓`.trim() : text;

@@ -1,4 +1,4 @@
-// What a phone in a class shows: a moment with its question, and a glance at its pass until somebody opens the picture.
+// A moment on a phone in a class: its text and question, and a small picture of its pass until the user opens the whole one.
 import { afterFrame, button, h, redraw, write } from "../dom/element.js";
 import { OWN_PICTURES } from "../lesson/ownPictures.js";
 import { drawMoment } from "../lesson/momentText.js";
@@ -48,7 +48,8 @@ export function makeClassMoment({ answer, touched, open, makePicture, drafts }) 
       if (isNew) {
         moment = shown;
         question =
-          moment.question && makeQuestion(moment.question, answer, "Send", numbers, drafts.of(draftName(at, moment)));
+          moment.question &&
+          makeQuestion(moment.question, { answer, verb: "Send", numbers, draft: drafts.of(draftName(at, moment)) });
         redraw(workingBox, [moment.workedSolution && drawWorking(moment.workedSolution)]);
       }
       isOpen = Boolean(moment.question && round?.isOpen && !isShown);
@@ -91,7 +92,7 @@ const draftName = (at, { title, question }) => JSON.stringify([at, title, plainT
 
 const SURE = ["I guessed", "Fairly sure", "Very sure"]; // 1 to 3
 
-// How sure one is of an answer: choose(sure) sends it.
+// Asks how sure the user is of an answer: choose(sure) sends it.
 function makeHowSure(choose) {
   const buttons = SURE.map((text, nth) => button(text, () => choose(nth + 1))),
     box = h("fieldset", { class: "how-sure", hidden: true }, h("legend", {}, "How sure are you?"), buttons);

@@ -1,5 +1,5 @@
-// The page of a phone in a class: joining, its seat, and sending its answers. It comes without the viewer (tests/classroom/test_light.py),
-// which is loaded once somebody touches the picture.
+// The page of a phone in a class: joining, following the speaker, answering. It starts without the viewer (tests/classroom/test_light.py),
+// which loads when the user touches the picture.
 import { button, h, redraw, write } from "../dom/element.js";
 import { drawCounts } from "../lesson/classPanel.js";
 import { UNANSWERED, nextPress } from "../lesson/presses.js";
@@ -63,11 +63,11 @@ export function mountClass(root, code, host) {
   let seat = "",
     now = /** @type {any} */ (null), // ClassNow of generated/contract.d.ts
     moment = /** @type {any} */ (null),
-    fetching = "", // the name of the moment that is fetched, and of the one that has come
+    fetching = "", // the name of the moment under way, and of the one that is here
     fetched = "",
     opened = 0, // the `shows` of the moment whose picture is opened
     pictures = /** @type {any} */ (null), // what draws it
-    loading = "", // how that goes
+    loading = "", // the message about loading them
     seen = 0, // the `shows` of the moment on the screen
     view = /** @type {any} */ (null), // {kind, element, show, cell?, end}
     touchedCell = "",
@@ -115,7 +115,7 @@ export function mountClass(root, code, host) {
       },
     });
   }
-  // Who has just come sees the form, too, as the class may have been over long ago.
+  // A phone that has just joined sees the form, too, as the class may have ended long ago.
   async function waitForRoom(saved, reason) {
     stop();
     isRoomGone = true;
@@ -153,7 +153,7 @@ export function mountClass(root, code, host) {
     now = null;
     draw();
   }
-  // A moment is light until its picture is opened. A light one of a pass is of one step of it.
+  // A moment is light until its picture is opened; a light moment of a pass has one step.
   const nameOfMoment = () =>
     `${now.shows}${opened === now.shows ? " whole" : now.kind === "pass" ? ` at ${now.number}` : ""}`;
   async function fetchMoment() {
@@ -301,7 +301,7 @@ export function mountClass(root, code, host) {
   };
 }
 
-// The buttons of a phone; on the speaker's own device they press those of the page that is presented. In update(at, ...) `at` is null without a class.
+// The footer's buttons; on the speaker's other device they remote-control the presented page. In update(at, ...) `at` is null without a class.
 function makeFoot({ speaker, hrefOf }, { follow, pointAt, leave }) {
   const back = button("Back to the class", follow, "check"),
     openLink = h("a", { target: "_blank", rel: "noopener" }, "Open it by myself"),
@@ -323,7 +323,7 @@ function makeFoot({ speaker, hrefOf }, { follow, pointAt, leave }) {
   };
 }
 
-// What the speaker's other device has: how many gave each answer, and buttons that press those of the page that is presented.
+// For the speaker's other device: how many gave each answer, and buttons that remote-control the presented page.
 function makeDevice(speaker, leave) {
   const countBox = h("div"),
     written = makeTextLists(speaker.command),

@@ -1,4 +1,4 @@
-// A question to the class about the pass on the screen: what can be asked, the question, and its answers.
+// Asks the class about a number of the pass on the screen: what can be asked, the question's dialog, and its answers.
 import { readPass } from "../model/pass.js";
 import { visibleRow } from "../model/story.js";
 import { button, h, makePopover, openDialog, redraw, write } from "../dom/element.js";
@@ -94,7 +94,7 @@ export function makeClassQuestion(speaker, home, back) {
     event.preventDefault();
     press(what);
   };
-  // As in a lesson (presses.js): the class is asked, its answers are shown, then the right one; after that, or before, the dialog closes.
+  // As in a lesson (presses.js): the question, the answers of the class, the right one; another press at either end closes the dialog.
   function press(what) {
     if (!dialog.open) return false;
     if (what === "back" ? !(isShown || showsClass) : isShown) dialog.close();

@@ -1,4 +1,4 @@
-// A phone's seat in a class: taking one, and taking it again after the server has lost the room and the speaker has reopened it.
+// A phone's seat in a class: taking one, and retaking it after the server lost the room and the speaker reopened it.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { retry, isGone, isTemporary, pause } from "../shell/request.js";
 
@@ -34,7 +34,7 @@ export async function takeSeat(api, code, hash, stores, wait) {
   return { message, saved: isLost ? saved : null };
 }
 
-// Takes a seat again as soon as its room is there; null if it isn't for long, or no longer wanted.
+// Retakes a seat as soon as its room is back; null if it doesn't come back, or is no longer wanted.
 export async function retakeSeat(api, code, { seat, host }, isWanted) {
   for (let n = 0; n < MAX_REJOINS && isWanted(); n += 1) {
     const reply = await api.post(code, { do: "join", seat });
@@ -45,7 +45,7 @@ export async function retakeSeat(api, code, { seat, host }, isWanted) {
   return null;
 }
 
-// Somebody who joins by the form wants the room that is there.
+// After joining by the form, the stored seat of an earlier room with this code doesn't count.
 export function forgetSeat(code, stores) {
   for (const storeOf of stores) {
     const others = Object.entries(readStored(storeOf, NAME) ?? {}).filter(([each]) => each !== code);

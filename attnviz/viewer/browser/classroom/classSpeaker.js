@@ -6,7 +6,7 @@ import { retakeSeat } from "./classSeat.js";
 
 const LED = "attnviz class led"; // the number of the place that another page was opened for
 const HEARTBEAT_MS = 8000;
-const AWAY_MS = 2000; // until a connection that is lost is worth a word
+const AWAY_MS = 2000; // until a lost connection is reported
 const AWAY = "The class waits: it follows here once the server is back.";
 const takenCode = code => `Somebody else has your class’s code now. Yours is ${code}: phones join anew.`;
 const OWN = "These numbers are your own: no address holds them, so the class can’t follow here.";
@@ -197,7 +197,7 @@ export function makeSpeaker(api, storeOf) {
     },
     // Notes that the next page shows the place of this number, so that it doesn't lead the class there again.
     willOpen: nth => writeStored(storeOf, LED, nth),
-    // Sends where this page is, unless another device has led it there: then the class knows.
+    // Tells the class where this page is, unless another device has led it there.
     sendPlace(place, isLed = false) {
       target = { question: null, moment: null, isShown: false, showsClass: false, ...place };
       if (isLed || isOpenedForPlace) {
@@ -271,7 +271,7 @@ export function makeClassLog(storeOf) {
     get commands() {
       return commands;
     },
-    // What this browser has, as the server asks for it.
+    // How much of the log this browser has, in the server's format.
     known: () => `${commands.length}-${name}`,
     // Takes a LogPart of generated/contract.d.ts.
     add(part) {

@@ -1,4 +1,4 @@
-// The viewer on a phone in a class: it follows the speaker until somebody touches it.
+// The viewer on a phone in a class: it follows the speaker until the user touches it.
 import { h } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
 import { readWhere } from "../model/address.js";

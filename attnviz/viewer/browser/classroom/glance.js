@@ -1,4 +1,4 @@
-// A glance at a pass, without the viewer: its words, and where the selected one looks.
+// A small picture of a pass, drawn without the viewer: its words, and the attention of the selected one.
 import { h, middlesOf, redraw, svgElement, write } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 import { percent } from "../model/numeral.js";
@@ -7,7 +7,7 @@ import { drawArcs } from "../views/arcs.js";
 const ARCS_PX = 96, // high
   SAME_LINE_PX = 4,
   NAMED = 3; // words in the caption
-const UNTOUCHED = { pick: () => {}, point: () => {} };
+const NO_ACTIONS = { pick: () => {}, point: () => {} };
 
 /** {element, update(glance, covers, answers), end()}: `covers` are the stages that give the answer away; `answers` are the buttons of the words
  * that are asked for, which then stand for them, or null. */
@@ -35,7 +35,7 @@ export function makeGlance() {
     if (!hasArcs) return;
     const [from, to] = [queries, keys].map(each => middlesOf(each, arcs)),
       side = isShared ? "above" : "between";
-    drawArcs(arcs, { from, to, height: ARCS_PX, side, most: 1, isMuted: false }, looks, UNTOUCHED);
+    drawArcs(arcs, { from, to, height: ARCS_PX, side, most: 1, isMuted: false }, looks, NO_ACTIONS);
   }
   function drawLines(glance, answers) {
     const { words, keys, sides } = glance,

@@ -2,7 +2,7 @@
 import { readStored, removeStored, writeStored } from "../lesson/memory.js";
 import { isGone, isTemporary, pause } from "../shell/request.js";
 
-const ANSWER_MS = 1100; // at least, between two answers sent
+const ANSWER_MS = 1100; // at least, between two answers
 
 // The answers of this phone. post(message) sends one; changed() is called after every change. `now` is ClassNow of generated/contract.d.ts.
 export function makeAnswers(post, changed) {

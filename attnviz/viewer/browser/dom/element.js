@@ -1,5 +1,5 @@
-// HTML and SVG elements, buttons and dialogs, access by the keyboard, and when code runs: once a frame, after one, or
-// once calls have settled.
+// Building blocks of the page: HTML and SVG elements, buttons, dialogs and menus, keyboard access, and scheduling (once per frame, after a
+// frame, debounced).
 
 /** @typedef {Node | string | number | null | false | undefined} Child @typedef {Node | (Node | string | number)[]} TableLine */
 
@@ -53,7 +53,8 @@ export function redraw(box, children) {
   keepFocus(box, () => box.replaceChildren(...present(children)));
 }
 
-// Changes a box. If one of its elements had the focus, the one with the same identity gets it, else the current one, else the first button.
+// Runs change(), which redraws a box. If one of its elements had the focus, the one with the same identity gets it, else the current one, else
+// the first button.
 export function keepFocus(/** @type {any} */ box, /** @type {() => void} */ change) {
   const focused = box.getRootNode().activeElement,
     identity = box.contains(focused) ? identityOf(focused) : null;
@@ -67,7 +68,7 @@ export function keepFocus(/** @type {any} */ box, /** @type {() => void} */ chan
 export const button = (text, act = null, className = "", props = {}) =>
   h("button", { type: "button", class: className, onclick: act, ...props }, text);
 
-/** Buttons for some texts, the present one pressed; act(text) is called as one is clicked. Ids are drawn by their `labels`.
+/** A group of buttons for some texts, of which the present one is pressed; a click calls act(text). `labels` are shown in place of ids.
  * @param {readonly string[]} texts @param {string} present @param {(text: any) => unknown} act */
 export function choice(texts, present, act, labels = /** @type {Record<string, string>} */ ({})) {
   const buttons = texts.map(text =>
@@ -126,7 +127,7 @@ export function makePopover(/** @type {any} */ opener, /** @type {string} */ cla
   return panel;
 }
 
-/** A menu: a popover beside its opener, whose first item has the keyboard as it opens; arrow keys lead from item to item.
+/** A menu: a popover beside its opener. It focuses its first item when it opens; arrow keys move between items.
  * @param {any} opener @param {string} className @param {string} label */
 export function makeMenu(opener, className, label) {
   const panel = makePopover(opener, `menu ${className}`, label),
@@ -153,7 +154,7 @@ export function makeMenu(opener, className, label) {
   return panel;
 }
 
-/** Where a key leads from a cell in a grid of that size, or null if it leads nowhere. @param {string} key @param {boolean} ctrl
+/** The cell that a key moves to from a cell in a grid of that size; null for other keys. @param {string} key @param {boolean} ctrl
  * @param {number[]} all @param {number[]} all @returns {number[] | null} */
 export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   const to = new Map([
@@ -303,8 +304,8 @@ export function makeFlash(line, ms) {
 const waiting = /** @type {(() => void)[]} */ ([]);
 let isComing = false; // the time for the first of them
 
-/** Runs act() after the frame after the next: while a frame is drawn on the screen by other threads, the processor is theirs. Acts run in order,
- * each in a task of its own, so that another frame may come in between. @param {() => void} act */
+/** Runs act() after the frame after the next, as browsers paint a frame on other threads. Calls run in order, each in a task of its own, so that
+ * frames can come in between. @param {() => void} act */
 export function afterFrame(act) {
   waiting.push(act);
   if (!isComing) requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(doNext)));

@@ -1,9 +1,9 @@
-// Motion from one moment to the next. A moment is plain numbers, in arrays or objects; what it draws are positions and widths, and digits
-// are printed at rest. Frames rather than CSS or Web Animations: those can't move a path, or a sum, in every browser.
+// Animates a drawing between two states (`moments`), which are plain numbers in arrays or objects. It moves positions and widths; digits are
+// written at rest. It uses frames, as CSS and Web Animations can't animate a path, or a sum, in every browser.
 
 export const MOTION_MS = 400;
 
-/** The moment between two of one shape. What isn't a number, or is in the second alone, is the second's.
+/** Interpolates between two moments of the same shape. What isn't a number, or is only in the second, is taken from the second.
  * @param {any} from @param {any} to @param {number} part @returns {any} */
 export function between(from, to, part) {
   if (typeof to === "number") return typeof from === "number" ? from + (to - from) * part : to;
@@ -15,7 +15,7 @@ export function between(from, to, part) {
 
 const eased = (/** @type {number} */ part) => (part < 0.5 ? 2 * part ** 2 : 1 - 2 * (1 - part) ** 2);
 
-// A page without frames (a hand-out, a test) and a reader who wants calm have every moment at once.
+// Without frames (a handout, a test), or for users who prefer reduced motion, every moment is shown at once.
 const FRAMES = {
   now: () => performance.now(),
   request: (/** @type {FrameRequestCallback} */ act) => requestAnimationFrame(act),
@@ -61,8 +61,8 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
       target = moment;
       rest(false);
     },
-    /** Moves there from what is seen, in place of any motion under way, whose `after` isn't called. A quiet arrival, as one of many that
-     * follow each other, keeps the digits hidden. @param {any} moment @param {{ ms?: number, isQuiet?: boolean, after?: () => void }} [options] */
+    /** Animates from what is shown to a moment. Replaces a running animation, whose `after` isn't called. `isQuiet` keeps the digits hidden at
+     * the end, for one of several animations in a row. @param {any} moment @param {{ ms?: number, isQuiet?: boolean, after?: () => void }} [options] */
     go(moment, { ms = MOTION_MS, isQuiet = false, after } = {}) {
       stop();
       target = moment;
@@ -79,7 +79,7 @@ export function makeMotion({ element, draw, print = () => {}, between: mix = bet
       element.classList.add("moving");
       frame = frames.request(step);
     },
-    /** Ends a motion under way where it leads. */
+    /** Jumps to the end of a running animation. */
     finish: () => finish?.(),
   };
 }

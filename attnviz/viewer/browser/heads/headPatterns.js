@@ -90,7 +90,7 @@ export const weightAt = ({ weights, scale, shape }, query, key) => (weights[quer
 export const weightText = (head, weight) => weight.toFixed(digitsOf(head));
 
 /** By how much a weight may be off. @param {Head} head */
-export const roundingText = head => `± ${(head.scale / 510).toFixed(digitsOf(head))}`;
+const roundingText = head => `± ${(head.scale / 510).toFixed(digitsOf(head))}`;
 
 const digitsOf = (/** @type {Head} */ { scale }) => Math.min(Math.max(Math.ceil(-Math.log10(scale / 510)), 3), 7);
 

@@ -60,7 +60,7 @@ export function nextPosition(lessons, position, by, order = entry => orderOf(ent
   return { ...position, lesson: next.id, moment: order(next).at(by > 0 ? 0 : -1) ?? 1 };
 }
 
-export const minutesText = minutes => `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
+const minutesText = minutes => `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
 
 // The line above a moment: its lesson, and how long that takes.
 export function headingOf(entry, lessons) {

@@ -1,4 +1,4 @@
-// The end page, after the last lesson: what one can explain now, in one's own words, and three ways on.
+// The ends of lessons: the user's own words after each lesson, and the page after the last one, with three ways on.
 import { button, h, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { drawRuns } from "../dom/runs.js";
@@ -9,7 +9,7 @@ const MAX_CHARACTERS = 4000;
 
 export const keptText = isKept => (isKept ? KEPT : LOST);
 
-/** The box for them, which stands at the end of each lesson in turn. @param {ReturnType<import("./memory.js").makeMemory>} memory */
+/** The text box for the user's own words, at the end of each lesson in turn. @param {ReturnType<import("./memory.js").makeMemory>} memory */
 export function makeOwnWords(memory) {
   const props = { class: "own-words", placeholder: "In your own words", rows: 4, maxLength: MAX_CHARACTERS },
     box = h("textarea", { ...props, "aria-label": "In your own words" }),

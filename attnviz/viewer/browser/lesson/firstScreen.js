@@ -1,4 +1,4 @@
-// The first screen: what attnviz is, the guess as an arc over the sentence, and a sentence of one's own.
+// The first screen: what attnviz is, the guess as an arc over the sentence, and a form for the user's own sentence.
 import { button, h, scaleOf, setTabStop, svgElement } from "../dom/element.js";
 
 const RISE = 0.22, // of an arc, as a part of its width

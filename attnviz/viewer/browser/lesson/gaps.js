@@ -1,4 +1,4 @@
-// A small table with gaps to fill in, which are checked as one types.
+// A small table with gaps to fill in, which are checked while the user types.
 import { button, h, makeScroller, onceSettled, table, write } from "../dom/element.js";
 import { numberIn } from "../model/numeral.js";
 import { drawSentence, plainText } from "./sentence.js";
@@ -57,8 +57,8 @@ export function drawGaps({ words, rows }, numbers, drawGap = /** @type {(nth: nu
 // A power is raised: 2^score.
 const drawName = name => name.split(/\^(\S+)/).map((part, nth) => (nth % 2 ? h("sup", {}, part) : part));
 
-// answer(firsts) is called once all gaps are right, answer(null) to have them shown.
-export function makeGaps(question, answer, _verb, numbers) {
+// answer(firsts) is called once all gaps are right, answer(null) to show the solution.
+export function makeGaps(question, { answer, numbers }) {
   const gaps = gapsOf(question).map(each => makeGap(each)),
     help = h("p", { class: "help", role: "status" }),
     showing = button("Show me", () => answer(null)),
@@ -143,8 +143,8 @@ function makeGap({ cell, gap, name, word, above }) {
         near = gap.nears.find(each => typed !== null && Math.abs(typed - each.value) <= each.tolerance),
         beside = above ? `look at the row above it, ${above}` : "look at the numbers beside it",
         hint = word === "sum" ? "add up this row" : beside,
-        told = typed === null ? [["", NO_NUMBER]] : (near?.feedback ?? [["", `Not yet: ${hint}.`]]);
-      return [h("strong", {}, drawName(name), `, ${word}: `), drawSentence(told, numbers, "span")];
+        feedback = typed === null ? [["", NO_NUMBER]] : (near?.feedback ?? [["", `Not yet: ${hint}.`]]);
+      return [h("strong", {}, drawName(name), `, ${word}: `), drawSentence(feedback, numbers, "span")];
     },
   };
   return made;

@@ -1,4 +1,4 @@
-// The numbers that a question needs, in small tables: on a phone, beside a picture that has no room for them, and on paper.
+// The numbers that a question needs, in small tables: on a phone, on paper, and below a picture that has no room for them.
 import { afterFrame, h, redraw, table } from "../dom/element.js";
 
 /** @typedef {import("../../generated/contract").GivenRow} GivenRow */
@@ -49,7 +49,7 @@ function tableOf(rows, along, from, size, isWide) {
 const rowHead = (/** @type {string} */ name, span = 1) =>
   h("th", { scope: span > 1 ? "rowgroup" : "row", colSpan: span }, name);
 
-/** The strip below a picture, with the rows if the picture has no room for one of their numbers. update(rows, picture) is called once
+/** The strip below a picture, which shows the rows if one of their numbers isn't visible in the picture. update(rows, picture) is called once
  * the picture is drawn; `page` is the box whose size decides. @param {Element} page */
 export function makeGivenStrip(page) {
   const element = h("div", { class: "given-strip", hidden: true });

@@ -1,4 +1,4 @@
-// How another device of the speaker's joins a class, as long as its code can be used.
+// The code with which another device of the speaker's joins a class.
 import { h, memoLast, redraw } from "../dom/element.js";
 import { codedOf, drawCode } from "../views/qrCode.js";
 
@@ -7,7 +7,7 @@ export function makeHandOver() {
   const draw = memoLast(([offer, instead]) => redraw(box, offer ? drawOffer(offer) : [instead && h("p", {}, instead)]));
   return {
     element: box,
-    /** @param {{ site: string, code: string } | null} offer @param {string} instead what is said without one */
+    /** @param {{ site: string, code: string } | null} offer @param {string} instead the text to show without one */
     update: (offer, instead = "") => draw([offer, instead]),
   };
 }

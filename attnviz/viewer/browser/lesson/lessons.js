@@ -11,8 +11,7 @@ import { makeLessonState, makeNavigation } from "./navigation.js";
 const LATE_MS = 300;
 const SHOWN_LAST = ".verdict:not(:empty), .worked > :not(.to-come), .worked ~ .after, .tell"; // the last of these
 
-// The page's boxes. fill() puts all of it into `root`: the elements at its top, its picture, the numbers below it, its foot, the pages
-// around the moments, the elements over it, and a class's bar.
+// The page's layout. fill() renders it into `root`, with the elements that the rest of the page makes.
 function makeLessonFrame(root) {
   const about = h("span", { class: "about" }),
     head = h("header", { class: "lesson-head" }, about),
@@ -38,10 +37,10 @@ function makeLessonFrame(root) {
       root.ariaBusy = "false";
     },
     announce: text => write(status, text), // to screen readers
-    // A phone can't show all of a moment: it starts at its beginning, and moves to the verdict, or the next line, once there is one.
-    begin: () => box.scrollIntoView({ block: "start" }),
+    // A phone can't show all of a moment: it scrolls to its beginning, later to the verdict or the next line.
+    scrollToTop: () => box.scrollIntoView({ block: "start" }),
     scrollToVerdict: () => [...textBox.querySelectorAll(SHOWN_LAST)].at(-1)?.scrollIntoView({ block: "nearest" }),
-    // Dims the page while something takes long to come.
+    // Dims the page while something takes long to load.
     async whileLate(coming) {
       const timer = setTimeout(() => box.classList.add("late"), LATE_MS);
       try {
@@ -92,7 +91,7 @@ function makeRemote(document, state, { press, back, collect, present, goTo }) {
   };
 }
 
-// What the speaker of a class sends of this moment.
+// This moment as a place that the speaker leads the class to.
 function classPlace(state, talk, { picture, pass, fit }) {
   const { moment, position } = state,
     { question } = moment,
@@ -114,7 +113,7 @@ function classPlace(state, talk, { picture, pass, fit }) {
   };
 }
 
-// The QR code of the page's address, whose script comes as the code is asked for; without a link there is none.
+// The QR code of the page's address, whose script loads when it opens; a page without a link has none.
 function makeLateCode(host, box) {
   let code = /** @type {any} */ (null);
   async function open() {
@@ -133,7 +132,7 @@ function makeLateCode(host, box) {
 //   opensSentences: whether any sentence can be opened there; hrefOfPage(name): the link of another page
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): a Storage
-//   late(name): a promise of what a script exports that the first moment can do without: "lessonPictures", "talk", "teaching"
+//   late(name): a promise of the exports of a script that the first moment doesn't need: "lessonPictures", "talk", "teaching"
 //   onDrawn(), in the app: called each time the page has been drawn
 //   classBar(host), where a class can be opened: makes the speaker's bar; its host is as in makeClassBar
 //   talk, resumeSearch(), pause(position, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume
@@ -155,10 +154,10 @@ export function mountLessons(root, course, host) {
     },
     navigation = makeNavigation(state, frame, { host, memory, moments }, page),
     view = makeMomentView(frame, state, memory, navigation, host.opensSentences ? course.ownSentence : "");
-  let windows = /** @type {ReturnType<typeof makeTwoWindows> | null} */ (null), // it stands in what is made before
+  let windows = /** @type {ReturnType<typeof makeTwoWindows> | null} */ (null), // made last, as it needs the others
     hasEnded = false;
   state.isClass = () => (classBar ? classBar.isOpen : Boolean(windows?.isClass()));
-  const speakerOf = navigation.start(), // "" unless this is a speaker's window, which has what the other one tells it of the class
+  const speakerOf = navigation.start(), // "" unless this is a speaker's window, which gets the class's report from the other window
     classBar = speakerOf ? null : (host.classBar?.(makeClassHost()) ?? null);
   const actions = {
     ...navigation,
@@ -226,13 +225,13 @@ export function mountLessons(root, course, host) {
     updateSpeaker();
     classBar?.setPlace(classPlace(state, talk, view));
   }
-  // The focused element may disappear, or become unusable.
+  // The focused element may disappear or become disabled.
   function redraw() {
     const isHeld = frame.textBox.contains(root.getRootNode().activeElement);
     update();
     if (isHeld) menus.foot.takeFocus();
   }
-  // A class that begins is asked what was answered here before.
+  // For a class that begins all questions are open again.
   function makeClassHost() {
     const changed = () => {
       if (state.isClass()) navigation.askAnew();
@@ -248,7 +247,7 @@ export function mountLessons(root, course, host) {
     if (isOpen) navigation.present(true);
     else frame.announce("The browser didn’t open another window: allow it for this page.");
   }
-  // Words alone need no picture: then its script gives way to the moment.
+  // A first screen of words alone needs no picture, so the moment loads before the pictures' script.
   async function loadPictures(first) {
     if (state.isAt(state.first) || state.around) await first;
     const script = await host.late("lessonPictures");

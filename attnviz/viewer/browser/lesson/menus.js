@@ -1,4 +1,4 @@
-// What stands around a moment: the contents, the way on, links and downloads, and the end of a talk.
+// Everything around a moment: the list of lessons, the footer with Back and Next, links, the Teach menu, and the end of a talk.
 import { button, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { OPTIONAL } from "./momentText.js";
@@ -104,7 +104,7 @@ const drawMark = (name, text, tag = "span") =>
     ? h("li", { class: name, title: text + SPOKEN[name] }, h("span", { class: "heard" }, text + SPOKEN[name]))
     : h("span", {}, h("i", { class: `mark ${name}` }), text);
 
-// What is kept, and a button that deletes it, and asks before: own words can't be undone.
+// What this browser keeps, and a button that deletes it after asking: own words can't be restored.
 function makeForgetting(memory, forget) {
   const score = h("span"),
     ask = button("Forget all", () => set(true), "link"),
@@ -207,7 +207,7 @@ function makeSceneLink(text, { open, hrefOf }, className = "") {
   };
 }
 
-// What a lecturer needs and a learner doesn't. edit, collect and showSpeaker need a talk, openClass a class; `takeaway` is of makeTakeaway.
+// The menu for lecturers. edit, collect and showSpeaker need a talk, openClass a class; `takeaway` is of makeTakeaway.
 function makeTeachMenu(state, actions, takeaway) {
   const opener = button("Teach"),
     panel = makeMenu(opener, "teach", "Teach");
@@ -245,7 +245,7 @@ function makeTeachMenu(state, actions, takeaway) {
   };
 }
 
-// All of it. actions: those of makeFoot and makeContents. Returns {topElements, foot, around, over, drawContents(), update(), print(), end()}; `around` holds
+// actions: those of makeFoot and makeContents. Returns {topElements, foot, around, over, drawContents(), update(), print(), end()}; `around` holds
 // All lessons or the end page.
 export function makeMenus({ box, about }, state, { host, course, memory, moments }, actions) {
   let handout = /** @type {any} */ (null);

@@ -6,7 +6,7 @@ import { verdictOn } from "./question.js";
 import { INERT, drawSentence, plainText } from "./sentence.js";
 import { isSlide } from "./slide.js";
 
-// What is said in a moment, as elements. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, with
+// The elements of a moment's text. mode: "page" (a lesson on a screen), "phone" (in a class) or "paper" (the handout, with
 // or without answers). Parts: title, isShown (whether the answer is), lines (how many of a worked example, else all), isWordsAlone (a first screen
 // of a sentence and its question), numbers (as drawSentence takes them), and elements: question, verdict, own (the user's own words and what
 // belongs to them), given (the numbers that the question needs), optional (a link to the optional moment that follows).
@@ -49,7 +49,7 @@ export function drawMoment(moment, mode, parts) {
   ];
 }
 
-// What of a question stands on paper, besides its prompt: a table, or answers to choose from, unless the prompt or the picture has them.
+// What a question has on paper besides its prompt: a table, or the options, unless the prompt or the picture has them.
 function drawOnPaper(question, numbers, isShown) {
   if (question.kind === "gaps") return drawGaps(question, numbers, () => (isShown ? null : ""));
   const isOwn = question.kind === "choose" && question.candidates.every(({ feedback }) => !feedback.length),
@@ -59,7 +59,7 @@ function drawOnPaper(question, numbers, isShown) {
 
 export const OPTIONAL = "For engineers";
 
-// The line above the title of a moment that asks again, or that is optional.
+// The line above the title of a repeated question, or of an optional moment.
 function drawKind({ recall, isOptional }) {
   const kind = isOptional ? OPTIONAL : recall ? `Asked again: ${recall.name}` : "";
   return kind && h("p", { class: "note of-kind" }, kind);

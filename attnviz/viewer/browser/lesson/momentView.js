@@ -94,7 +94,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
       isFirst = state.isFirst() && !position.present,
       optional = state.isDone() && state.optional();
     if (moment.question && !questions.has(moment)) {
-      questions.set(moment, makeQuestion(moment.question, show, undefined, picture));
+      questions.set(moment, makeQuestion(moment.question, { answer: show, numbers: picture }));
       if (isWordsAlone && hasWordAnswers(moment.question))
         addGuessArc(questions.get(moment).element, moment.document.where.cell.query);
     }
@@ -129,7 +129,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
     if (!glossary) return;
     if (!document) {
       pass = null;
-      return glossary.update(null, { cell: null, present: true }); // a slide says nothing of ours
+      return glossary.update(null, { cell: null, present: true }); // a slide has no terms of ours
     }
     if (pass?.document !== document) pass = readPass(document);
     const at = { cell: document.where.cell, present: state.position.present || state.isWordsAlone() };
@@ -160,7 +160,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
       drawText();
       drawPicture();
     },
-    // Takes what the script of the pictures exports. The text stays as it is: the user may be answering.
+    // Adds the pictures once their script has loaded. The text isn't redrawn, as the user may be answering.
     addPictures(script) {
       picture.mount(script.makeMomentPicture);
       readPass = script.readPass;
@@ -180,8 +180,7 @@ export function makeMomentView({ box, body, textBox }, state, memory, actions, o
   };
 }
 
-/** A picture as makeMomentPicture() makes it, which mount() puts into its place; until then it shows nothing. answer(clicked) is as there.
- * @param {(clicked: any) => boolean} answer */
+// A picture as makeMomentPicture() makes it, empty until mount() gets that function from its script.
 function makeLatePicture(answer) {
   const waiting = h("div", { class: "lesson-picture" });
   let made = /** @type {any} */ (null);

@@ -137,7 +137,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     if (position.lesson !== ID && !moment.isOptional)
       memory.answered(position.lesson, moment.id || position.moment, isRight);
   }
-  // Shows of a moment what another window or device shows of it.
+  // Reveals of a moment what another window or device has revealed.
   function follow(position, shown) {
     const { answer, ...here } = answers.get(nameOf(position)) ?? UNANSWERED;
     answers.set(nameOf(position), { ...here, ...shown, answer: here.isShown && shown.isShown ? answer : null });
@@ -174,11 +174,11 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     state.position = { ...(state.position ?? (last === END_POSITION ? null : last) ?? state.first), present: false };
     page.present(false);
     page.update();
-    frame.begin();
+    frame.scrollToTop();
     frame.announce(name === END ? "The end: what you can explain now" : "All lessons");
     return true;
   }
-  // Shows what the address leads to. Without a lesson that is the first moment, and All lessons to somebody who has begun.
+  // Shows what the address names. Without a lesson that is the first moment, or All lessons for a returning user.
   function readAddress() {
     const search = host.address.read(),
       to = state.positionIn(search),
@@ -215,7 +215,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     }
     state.isLoading = false;
     page.update();
-    frame.begin();
+    frame.scrollToTop();
     const title = state.moment?.title ? `: ${state.moment.title}` : "",
       nth = state.nth();
     frame.announce(`${state.entry().name}, ${nth ? `moment ${nth} of ${state.order().length}` : OPTIONAL}${title}`);
@@ -239,7 +239,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
     present: present => go({ ...state.position, present }),
     readAddress,
     resume,
-    // Leads the address to where a talk was interrupted. Returns what speaker's window this is; "" for none.
+    // Sets the address to where a talk was interrupted. Returns the name of this speaker's window; "" for any other window.
     start() {
       const resumed = state.positionIn(host.resumeSearch?.());
       if (resumed) host.address.write(searchOf(resumed), false);

@@ -1,13 +1,13 @@
-// “Talk to your neighbour” between two votes: how long still, on the projector and on phones.
+// “Talk to your neighbour” between two votes: the countdown on the projector and on phones, and the buttons that start and stop it.
 import { button, h, write } from "../dom/element.js";
 
-export const TALK_SECONDS = [60, 90, 120]; // as classroom/commands.py has them
+const TALK_SECONDS = [60, 90, 120]; // as classroom/commands.py has them
 const SAME_MS = 2500; // within which a time that comes again is the one that runs
 const TICK_MS = 500;
 
 const clockOf = seconds => `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
 
-// Counts down what the server says is left; update(seconds) takes 0 where nobody is asked to talk.
+// Counts down from the time left on the server; update(0) hides it.
 export function makeNeighbourTimer(clock = Date.now) {
   const time = h("strong", { role: "timer" }),
     box = h("p", { class: "neighbour", hidden: true }, h("span", { role: "status" }, "Talk to your neighbour"), time);

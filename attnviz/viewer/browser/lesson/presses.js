@@ -1,4 +1,4 @@
-// What a press shows or hides of a moment: the lines of a worked example, the answers of a class, and the answer.
+// What each press of Next or Back reveals or hides of a moment: lines of a worked example, the answers of a class, the right answer.
 import { hasRight } from "./question.js";
 
 /** `answer` is null if the right one was shown without any; `lines` of a worked example are shown, all if isShown, and once they were wasShown;
@@ -14,8 +14,8 @@ export const hasMore = ({ question, worked, after, ending }) =>
 // Whether a class can be asked a question: it has no tables to fill in.
 export const isForClass = question => Boolean(question) && question.kind !== "gaps";
 
-// What one press forward (`by` 1) or back (-1) makes of what is shown of a moment, null if it leads to another moment. In a class a question
-// is asked, then its answers are shown, then the right one, and back again.
+// The new state after a press forward (`by` 1) or back (-1), or null if that leads to another moment. In a class the question comes first, then
+// the answers of the class, then the right one.
 /** @param {any} moment @param {Answered} shown @param {number} by @param {boolean} isClass @returns {Answered | null} */
 export function pressed(moment, shown, by, isClass) {
   if (moment.worked.length) return pressedLine(moment, shown, by);
@@ -31,7 +31,7 @@ export function pressed(moment, shown, by, isClass) {
   return { ...shown, isShown: true, answer: null };
 }
 
-// One more or one less of a worked example: its lines, and what is said after them.
+// One line more or less of a worked example; the text after it counts as the last line.
 function pressedLine({ worked, after, ending }, { isShown, lines, wasShown }, by) {
   const all = worked.length + (after.length || ending ? 1 : 0),
     to = (isShown ? all : lines) + by;
@@ -39,7 +39,7 @@ function pressedLine({ worked, after, ending }, { isShown, lines, wasShown }, by
   return { ...UNANSWERED, lines: to, isShown: to === all, wasShown: wasShown || isShown };
 }
 
-// What the next press does, as a button says it; "" where it goes on.
+// The label of the next press; "" if it goes on to the next moment.
 export function nextPress(moment, shown, isClass) {
   const to = moment && pressed(moment, shown, 1, isClass);
   if (!to) return "";

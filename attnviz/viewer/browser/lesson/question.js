@@ -1,4 +1,4 @@
-// Questions: options and blanks to fill in, the verdict on an answer, and its working.
+// Questions: options, numbers and texts as answers, the verdict on an answer, and its working.
 import { numberIn, short } from "../model/numeral.js";
 import { button, h, rovingFocus, setTabStop, table, write } from "../dom/element.js";
 import { typesetInPieces } from "../dom/runs.js";
@@ -9,7 +9,7 @@ import { INERT } from "./sentence.js";
 export function verdictOn(question, answer, after = []) {
   if (question.kind === "gaps") return verdictOnGaps(question, answer, after);
   if (!hasRight(question))
-    return { isRight: null, sentences: [saidBy(question, answer), after].filter(each => each.length) };
+    return { isRight: null, sentences: [drawOpinion(question, answer), after].filter(each => each.length) };
   const judged = question.kind === "fill" ? judgeNumber(question, answer) : judgeCandidate(question, answer),
     { isRight, answered, right, feedback } = judged,
     isWrong = isRight === false;
@@ -20,16 +20,16 @@ export function verdictOn(question, answer, after = []) {
   return { isRight, sentences: [first, why, after].filter(runs => runs.length) };
 }
 
-// Whether a question has a right answer, unlike one that asks for an opinion or for words.
+// Whether a question has a right answer; an opinion or a text has none.
 /** @param {{ kind: string, right?: number[] | number | null }} question */
 export const hasRight = ({ kind, right = null }) =>
   kind === "gaps" || (Array.isArray(right) ? right.length > 0 : right !== null);
 
-// Whether an answer of a class counts as right; none does where there is no right one.
+// Whether an answer counts as right; none does if there is no right one.
 export const isRightAnswer = ({ kind, right, tolerance }, answer) =>
   kind === "fill" ? right !== null && Math.abs(answer - right) <= tolerance : right.includes(answer);
 
-function saidBy(question, answer) {
+function drawOpinion(question, answer) {
   const rest = question.kind === "write" ? "" : "There is no right answer.";
   if (answer === null) return rest ? [["", rest]] : [];
   return [["", "You said "], answerRun(question, answer), ["", rest && `. ${rest}`]];
@@ -96,7 +96,7 @@ function neededScore(weight, [score, others], noun) {
 
 const MOST_STOPS = 5; // more answers, such as the words of a sentence, are one Tab stop
 
-function makeChoices({ candidates, right, isCode = false }, answer) {
+function makeChoices({ candidates, right, isCode = false }, { answer }) {
   const buttons = candidates.map(({ label }, index) => button(isCode ? "" : label, () => answer(index)));
   if (isCode) for (const [index, each] of buttons.entries()) each.append(h("code", {}, candidates[index].label));
   const box = h("div", { class: `choices${isCode ? " code" : ""}`, role: "group", "aria-label": "Answers" }, buttons);
@@ -125,9 +125,9 @@ function makeChoices({ candidates, right, isCode = false }, answer) {
 }
 
 const HALF = 50; // per cent: the slider's initial position
-const makeFill = (question, ...more) => (question.isShare ? makeSlider : makeBox)(question, ...more);
+const makeFill = (question, props) => (question.isShare ? makeSlider : makeBox)(question, props);
 
-function makeSlider({ right, text }, answer, verb, _numbers, draft) {
+function makeSlider({ right, text }, { answer, verb, draft }) {
   const label = "Your share, in per cent",
     props = { type: "range", min: "0", max: "100", step: "1", value: draft.text || String(HALF), "aria-label": label },
     input = h("input", props),
@@ -167,7 +167,7 @@ function makeSlider({ right, text }, answer, verb, _numbers, draft) {
   };
 }
 
-function makeBox({ right, unit = "" }, answer, verb, _numbers, draft) {
+function makeBox({ right, unit = "" }, { answer, verb, draft }) {
   const label = unit ? `Your number, ${unit}` : "Your number",
     props = {
       class: "typed",
@@ -199,7 +199,7 @@ function makeBox({ right, unit = "" }, answer, verb, _numbers, draft) {
   };
 }
 
-function makeWrite(_question, answer, verb, _numbers, draft) {
+function makeWrite(_question, { answer, verb, draft }) {
   const field = makeTextField({ label: "Your answer", verb, draft, send: answer });
   return {
     element: field.element,
@@ -213,11 +213,12 @@ function makeWrite(_question, answer, verb, _numbers, draft) {
 
 const KINDS = { pick: makeChoices, choose: makeChoices, fill: makeFill, gaps: makeGaps, write: makeWrite };
 
-// answer(value) is called with an answer as verdictOn takes it; isShown reveals the right answer, isClosed takes no more answers; what isAsked
-// of a class stands without a box or a handle, which others would read an answer off. `numbers` are as drawSentence takes them.
-// A `draft` keeps what is typed.
-export const makeQuestion = (question, answer, verb = "Check", numbers = INERT, draft = NO_DRAFT) =>
-  KINDS[question.kind](question, answer, verb, numbers, draft);
+// answer(value) receives an answer as verdictOn() takes it; `verb` is on the button; `numbers` are as in drawSentence(); `draft` keeps what is
+// typed. In update() isShown reveals the right answer, and isClosed takes no more answers. With isAsked, for the screen of a class, it has no
+// text box or slider handle, from which others could read an answer.
+/** @param {any} question @param {{ answer: (value: any) => unknown, verb?: string, numbers?: typeof INERT, draft?: Draft }} props */
+export const makeQuestion = (question, { answer, verb = "Check", numbers = INERT, draft = NO_DRAFT }) =>
+  KINDS[question.kind](question, { answer, verb, numbers, draft });
 
 export function answerOf(question) {
   const { kind, candidates, right, text } = question;
@@ -263,13 +264,13 @@ function drawTable({ heads, lines }) {
   return table({ class: heads.length ? "" : "of-names" }, { head: names.length ? [names] : [], rows });
 }
 
-export const MAX_CHARACTERS = 140; // as classroom/written.py has it
+const MAX_CHARACTERS = 140; // as in classroom/written.py
 
-/** What was typed and not yet sent; it outlives the field. @typedef {{ readonly text: string, keep(text: string): void }} Draft */
+/** What is typed and not yet sent; it outlives the field. @typedef {{ readonly text: string, keep(text: string): void }} Draft */
 /** @type {Draft} */
-export const NO_DRAFT = { text: "", keep: () => {} };
+const NO_DRAFT = { text: "", keep: () => {} };
 
-/** send(text) is called with what was typed. @param {{ label: string, verb: string, draft?: Draft, send(text: string): void }} props */
+/** A field for a short text, with a count of its characters, which send(text) receives. @param {{ label: string, verb: string, draft?: Draft, send(text: string): void }} props */
 export function makeTextField({ label, verb, draft = NO_DRAFT, send }) {
   const props = { rows: 3, maxLength: MAX_CHARACTERS, autocomplete: "off", enterKeyHint: "send" },
     input = h("textarea", { ...props, "aria-label": `${label}, at most ${MAX_CHARACTERS} characters`, dir: "auto" }),

@@ -1,5 +1,4 @@
-// A slide of a talk: its headline, text, list and image, in the largest letters that fit. It needs nothing of the viewer, so that a phone's
-// page draws it, too.
+// A slide of a talk: its headline, text, list and image, in the largest letters that fit. It doesn't need the viewer, so phones can draw it.
 import { h, makeScroller, redraw } from "../dom/element.js";
 
 const SHRINK = 0.94, // from one size of letters to the next

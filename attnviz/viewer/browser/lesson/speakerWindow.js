@@ -1,4 +1,4 @@
-// The panel of the speaker's window: notes, the next moment and the time. And small pictures of moments.
+// The panel of the speaker's window (notes, the next moment, the time), and thumbnails of moments.
 import { readWhere } from "../model/address.js";
 import { button, h, svgElement, write } from "../dom/element.js";
 import { readPass } from "../model/pass.js";

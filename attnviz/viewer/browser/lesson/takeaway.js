@@ -1,4 +1,4 @@
-// What can be taken away from a lesson or a talk: its handout on paper, and its questions as files.
+// Menu items to take a lesson or a talk away: its handout on paper, and its questions as files.
 import { button, h, write } from "../dom/element.js";
 import { saveFile } from "../views/download.js";
 import { fileNameOf } from "./course.js";
@@ -8,8 +8,7 @@ const FORMS = [
   ["slides", "Questions as slides (Markdown)", "md", "text/markdown"],
 ];
 
-// The menu items of what can be taken away. title() names the lesson or talk, questions(form) resolves to a file of its questions, print(hasAnswers)
-// prints its handout: without answers for before, with them for after.
+// title() is the name of the lesson or talk, questions(form) resolves to a file of its questions, print(hasAnswers) prints its handout.
 export function makeTakeaway({ title, questions, print }) {
   const status = h("p", { class: "status", role: "status" });
   const reporting = act => async () => {

@@ -1,11 +1,11 @@
-// The two windows of a talk, one of which is presented and one the speaker's: they show the same moment.
+// The two windows of a talk, the presented one and the speaker's, which show the same moment.
 import { h } from "../dom/element.js";
 import { makePlaceholder } from "../dom/placeholder.js";
 
 const NAME = "attnviz talk ";
 
 // Keeps two windows at the same moment. `name` identifies the pair; empty until a second window is opened.
-// `handlers` takes, by their names, what else it sends.
+// `handlers` receive the other messages, by name.
 export function makeWindowPair(window, name, { now, follow, handlers = /** @type {any} */ ({}) }) {
   const connect = window.location.protocol === "file:" ? connectWindow : connectChannel;
   let connection = /** @type {ReturnType<typeof connect> | null} */ (null),

@@ -42,7 +42,7 @@ export const seenBy = (weights, isHidden) => Array.from(weights).filter((_, key)
 
 /** The entropy of a row of attention weights over that of an even one: 0 is one key alone, 1 all alike. Of weights that are no shares, NaN.
  * @param {number[]} seen */
-export function spreadOf(seen) {
+function spreadOf(seen) {
   const sum = seen.reduce((total, weight) => total + weight, 0);
   if (sum <= 0 || seen.some(weight => weight < 0)) return Number.NaN;
   const shares = seen.map(weight => weight / sum).filter(share => share > 0),

@@ -1,5 +1,5 @@
-// The first of the app's scripts: what the lessons and the page of a pass share. Their own come with it, and those that a first answer can do
-// without come late.
+// Entry point of the app's first script: the modules that the lessons and the page of a pass share. Each page adds scripts of its own, and
+// what the first screen doesn't need loads later.
 import { makeLate } from "../shell/late.js";
 import { makeTemplates } from "../shell/templates.js";
 import { talkControllerAt } from "../talk/talkController.js";
@@ -11,7 +11,7 @@ const text = new TextDecoder(),
   templates = makeTemplates();
 let late = /** @type {ReturnType<typeof makeLate> | null} */ (null);
 
-// The rest of the scripts, for whoever stays: a lecture hall's network may be gone when they are needed.
+// Fetches the remaining scripts after the first click or key: a lecture hall's network may be down by the time they are needed.
 function prefetchOnceUsed({ prefetch }) {
   const { requestIdleCallback = setTimeout } = window,
     begin = () => {
@@ -23,7 +23,7 @@ function prefetchOnceUsed({ prefetch }) {
 
 const USES = ["pointerdown", "keydown"];
 
-/** Returns what Streamlit calls on every run. `first` is this script as a module, `others` are those that came with it.
+/** Returns the function that Streamlit calls on every run. `first` is this script as a module; `others` loaded along with it.
  * @param {URL} site @param {any} first @param {any[]} others */
 export default function (site, first, others) {
   if (!late) {
@@ -50,12 +50,12 @@ export default function (site, first, others) {
   };
 }
 
-/** A class bar as makeClassBar() makes it, whose script comes with load(): at once if this browser's tab has a class, else as one is opened.
+/** A class bar as makeClassBar() makes it. Its script loads at once if this tab has a class, else when one is opened; load() resolves to the bar.
  * @param {() => Promise<any>} load @param {() => Storage} storeOf */
 export function makeLateClassBar(load, storeOf) {
   const wasSpeaker = readStored(storeOf, SPEAKER) !== null;
   let firstPlace = /** @type {any} */ (null);
-  // The bar is told the first place, too: a page opened to follow another device has been led there, but not to where its user has gone since.
+  // The bar also needs the first place: a page that was opened to follow another device was led there, but not to later places.
   async function loadBar() {
     const made = await load();
     if (firstPlace) made.setPlace(firstPlace);

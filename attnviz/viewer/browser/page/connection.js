@@ -1,12 +1,12 @@
-// A sentence for a page without its server. Streamlit shows grey bars if its WebSocket never opens, and a box over the whole page if the
-// server has gone, though a lesson and the steps of a pass need none. This stands in the page itself
-// (app/index_page.py), before Streamlit's scripts.
+// A notice while the server is unreachable. Streamlit would show grey bars if its WebSocket never opens, and a dialog over the whole page if
+// the server is gone, although lessons and the steps of a pass work without it. The index page (app/index_page.py) runs this before
+// Streamlit's scripts.
 import { h, write } from "../dom/element.js";
 import { closeDialog, deferIconFont, hidesDialog, isConnected } from "../shell/streamlit.js";
 
-const LOOK_MS = 500,
-  LATE_MS = 8000, // until a connection that was never there counts as missing
-  LOST_MS = 2000; // and one that was there
+const CHECK_MS = 500,
+  NEVER_MS = 8000, // until a connection that was never there counts as missing
+  LOST_MS = 2000; // until one that was there does
 const NEVER =
     "The page is here, but its connection to the server (a WebSocket) doesn’t open: a network, a proxy or an extension of the browser may block it, or the server is down. This page keeps trying. Try another network, or ask whoever runs this server.",
   LOST =
@@ -26,17 +26,17 @@ function watch({ document, performance, setInterval }) {
   sheet.replaceSync(STYLE + hidesDialog('[data-connection="missing"]'));
   document.adoptedStyleSheets.push(sheet);
   document.body.append(bar);
-  const look = () => {
+  const check = () => {
     const is = isConnected(document);
     if (is) wasConnected = true;
     missingSince = is === false ? (missingSince ?? performance.now()) : null;
     if (is !== null) document.documentElement.dataset.connection = is ? "there" : "missing";
     if (missingSince !== null) closeDialog(document);
     const missing = missingSince === null ? -1 : performance.now() - missingSince,
-      isMissing = missing >= (wasConnected ? LOST_MS : LATE_MS);
+      isMissing = missing >= (wasConnected ? LOST_MS : NEVER_MS);
     write(bar, isMissing ? (wasConnected ? LOST : NEVER) : "");
   };
-  setInterval(look, LOOK_MS);
+  setInterval(check, CHECK_MS);
 }
 
 deferIconFont(document);

@@ -1,4 +1,4 @@
-// The page of a phone in a class, which is no page of Streamlit's. Its HTML (../../class_page.py) names the room and the script of the pictures.
+// Entry point of a phone in a class, which works without Streamlit. Its HTML (viewer/class_page.py) names the room and the pictures' script.
 import { mountClass } from "../classroom/classPage.js";
 import { makeSpeaker, hrefOf, openOnOtherPage, openTalk } from "../classroom/classSpeaker.js";
 import { makeClassApi } from "../shell/server.js";

@@ -1,4 +1,4 @@
-// All heads of a recording in a file, or in a notebook's frame, without a layer number by number.
+// Entry point of a file (or notebook cell) with all heads of a recording, and no layer number by number.
 import { mountHeads } from "../heads/headGrid.js";
 
 const at = selector => /** @type {HTMLElement} */ (document.querySelector(selector));

@@ -1,4 +1,4 @@
-// All heads of a recording in a file, or in a notebook's frame, and one of its layers number by number: its heads open in the viewer.
+// Entry point of a file (or notebook cell) with all heads of a recording, one layer of which opens in the viewer, number by number.
 import { mountHeads } from "../heads/headGrid.js";
 import { nameOf } from "../heads/headPatterns.js";
 import { button, h } from "../dom/element.js";

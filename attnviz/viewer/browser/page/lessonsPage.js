@@ -1,4 +1,4 @@
-// The page of lessons. It fetches moments from the server one by one and sends nothing.
+// Entry point of the page of lessons in the app, which fetches moments from the server one by one.
 import { momentsFrom, questionsFrom, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { addressOf } from "../shell/history.js";

@@ -1,4 +1,4 @@
-// The page: settings, notices, the banner of a changed pass, and the view: pass, audit or program.
+// The page of a pass: settings, notices, the banner of a changed pass, and the view (pass, audit or program).
 import { afterFrame, button, choice, h, makeFlash, memoLast, redraw, write } from "../dom/element.js";
 import { drawRuns } from "../dom/runs.js";
 import { copyText } from "../dom/link.js";
@@ -149,8 +149,8 @@ const VIEWS = {
   script: { mount: mountScript, style: "script" },
 };
 
-// host: {server, address, run, page, classBar, talk, versions}: the server gets the user's actions, run(what) reruns the page for what no action does;
-// page, classBar, talk and versions are as in viewer.js. `saved` is what an earlier page's end() returned.
+// host: server receives the user's actions; run(what) has Streamlit rerun the page, for changes that are no action; page, classBar, talk and
+// versions are as in viewer.js. `saved` is what an earlier page's end() returned.
 export function mountPage(root, { server, address, run, page, classBar, talk, versions }, saved = null) {
   let mounted = /** @type {any} */ (null);
   const act = (name, message) => {
@@ -196,7 +196,7 @@ export function mountPage(root, { server, address, run, page, classBar, talk, ve
       if (server.isWaiting) wait(true); // the answer is late: a fresh one was requested
       restoreFocus();
     },
-    // Puts the view below its settings, or elsewhere on Streamlit's page, with text between them.
+    // Puts the view below its settings, or into an element elsewhere on Streamlit's page, with Streamlit's text between them.
     attachTo(place) {
       if (box.parentNode === place) return;
       if (place !== root) {

@@ -1,20 +1,20 @@
-// The page with its settings and view, and its connection to the server.
+// Entry point of the page of a pass in the app: connects it to the server, and keeps its state while Streamlit reruns.
 import { addressOf } from "../shell/history.js";
 import { makeServer, postTo } from "../shell/server.js";
 import { cleanupIfGone } from "../shell/streamlit.js";
 import { currentFile, sendFile } from "../shell/upload.js";
 import { mountPage } from "./page.js";
 
-let pair = /** @type {{ page?: any, outlet?: any }} */ ({}); // the outlet is an element elsewhere on Streamlit's page
+let mounted = /** @type {{ page?: any, outlet?: any }} */ ({}); // the outlet is an element elsewhere on Streamlit's page
 
 // Puts the page's view into its outlet once both exist. Streamlit draws them by separate calls, in either order.
 export function join(part) {
-  pair = { ...pair, ...part };
-  if (pair.page && pair.outlet) pair.page.attachTo(pair.outlet);
+  mounted = { ...mounted, ...part };
+  if (mounted.page && mounted.outlet) mounted.page.attachTo(mounted.outlet);
 }
 
 const pages = new WeakMap(); // root -> its page
-// These outlast a page: unsent actions still reach the server, and the viewer's position is kept.
+// These outlive a page, so that unsent actions still reach the server and the viewer keeps its position.
 let server = /** @type {ReturnType<typeof makeServer> | null} */ (null),
   savedView = null,
   tab = ""; // the server's name for this browser tab

@@ -1,4 +1,4 @@
-// A pass on a page without a server: its position lives behind the # of the address, and actions that need a server are refused.
+// A pass on a page without a server: its position is stored in the hash of the address, and actions that need a server show a notice.
 import { h, makeFlash } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
 import { readWhere } from "../model/address.js";
@@ -6,7 +6,7 @@ import { mount } from "../views/viewer.js";
 
 const START = "start"; // stands for a position without parameters: an empty hash means that none was written
 
-// The address of a viewer, as mount() takes it; if the page may not write one, as in a notebook's frame, it lasts until that is closed.
+// The address of a viewer, for mount(), in the hash. Where the page may not write that, as in a notebook, it is kept in memory.
 export function hashOf(window) {
   let fallback = /** @type {string | null} */ (null);
   return {
@@ -31,7 +31,7 @@ export function hashOf(window) {
 
 const NOTICE_MS = 6000;
 
-// Returns a function that shows a notice in a `line` of the page and returns false, as nothing was sent.
+// Returns a send() for mount() that only shows a notice, in the element `line`, and returns false, as nothing was sent.
 export function makeRefusal(line, text) {
   const show = makeFlash(line, NOTICE_MS);
   return () => {

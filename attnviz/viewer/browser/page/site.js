@@ -1,4 +1,4 @@
-// The pages of the site, which need no server: lessons, passes and articles, drawn from the data in the page.
+// Entry point of the pages of the static site: lessons, passes and articles, drawn from the data in the page.
 import { h } from "../dom/element.js";
 import { PARAMETERS } from "../../generated/where.js";
 import { END, positionIn, searchOf } from "../lesson/course.js";

@@ -1,5 +1,4 @@
-// The viewer in a file, or in a notebook's frame. It has no server, and stores its position only behind the # of its address.
-// viewer/bundle.py has the page that this is the script of.
+// Entry point of a file (or notebook cell) with one pass in the viewer. viewer/bundle.py has its HTML.
 import { readPass } from "../model/pass.js";
 import { readWhere } from "../model/address.js";
 import { hashOf, makeRefusal } from "./serverless.js";

@@ -1,4 +1,4 @@
-// What comes late in the app, of lessons on a page that has all of its scripts in one.
+// The parts that load late in the app, for a page that has all of its code in one script.
 import { makeHandout } from "../lesson/handout.js";
 import { makeMomentPicture } from "../lesson/momentPicture.js";
 import { makeSpeakerPanel } from "../lesson/speakerWindow.js";

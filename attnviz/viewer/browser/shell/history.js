@@ -1,4 +1,4 @@
-// The browser's history: every action is a step of it, and only this module writes the address.
+// The browser's history: every action is an entry, and only this module writes the address.
 import { isSame, mended } from "../model/address.js";
 import { MAX_BACK_MS } from "./request.js";
 import { takeOverHistory } from "./streamlit.js";
@@ -6,7 +6,7 @@ import { takeOverHistory } from "./streamlit.js";
 const SAME_STEP_MS = 1000; // changes of the address closer together than this are one step of the history
 const RECONNECTED = "reconnected"; // lets a server that knows the tab tell a reconnect from Back; see app/page_scene.py
 
-/** The page's address, which follows what is shown. After Back it is the other way round: the page has to follow the address first.
+/** The page's address, which follows what is shown. After Back the page follows the address first.
  * @param {any} window @returns {Address} */
 export function addressOf(window) {
   const { history, location } = window;
@@ -27,8 +27,7 @@ export function addressOf(window) {
     awaited = null;
     write(mended(location.search, shown), false);
   };
-  // Each action is a step of the history, written shortly after it is shown. If Back has been pressed meanwhile, there is
-  // nothing left to write.
+  // Each action becomes a history entry, written shortly after it is shown, unless Back was pressed meanwhile.
   const move = () => {
     const search = mended(location.search, shown),
       now = window.performance.now();

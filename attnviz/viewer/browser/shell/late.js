@@ -1,4 +1,4 @@
-// Scripts that come after a page's first one (viewer/script.py). Each adds its modules to those that are there, and its styles.
+// Loads scripts after a page's first one (viewer/script.py). Each adds its modules and styles to those of the page.
 import { button, h } from "../dom/element.js";
 
 const AGAIN_MS = 4000,
@@ -8,10 +8,10 @@ const FAILED = "Part of this page couldn’t start. Reloading usually helps.";
 
 /** @typedef {{ name: string, default: (modules: any) => { added: any, exports: any }, styles: Record<string, string> }} LateScript */
 
-/** The scripts of the page at `site`. `first` is the script that came first: its `modules`, its `styles`, and the `scripts` that come later, each with
- * its `path` and the names of those that it builds `after`. Returns late(name), a promise of what a script exports: it waits until the script has loaded,
- * however long that takes, and rejects if the script throws. late.add(script) takes one that has been fetched, late.get(name) returns what one that has
- * loaded exports, late.prefetch() loads all others in turn, and late.adoptStyles(root) gives a shadow root all styles, and a notice if a script is missing.
+/** The script loader of the page at `site`. `first` is the first script: its `modules`, its `styles`, and the `scripts` that load later, each with
+ * its `path` and the names of the scripts that it runs `after`. Returns late(name), a promise of a script's exports: it retries until the script has
+ * loaded, and rejects if the script throws. late.add(script) registers a fetched script, late.get(name) returns a loaded one's exports,
+ * late.prefetch() loads all others in turn, and late.adoptStyles(root) gives a shadow root all styles, and a notice while a script is missing.
  * @param {URL} site @param {{ modules: any, styles: Record<string, string>, scripts: Record<string, { path: string, after: string[] }> }} first */
 export function makeLate(site, { modules, styles, scripts }) {
   const loading = /** @type {Map<string, Promise<any>>} */ (new Map()),
@@ -89,7 +89,7 @@ export function makeLate(site, { modules, styles, scripts }) {
     request(name);
     return load(name);
   };
-  // A script that is missing is tried again in the next round, each after a longer pause: nobody waits for it.
+  // A missing script is tried again in the next round, after an ever longer pause: it isn't urgent.
   async function prefetch() {
     const all = Object.entries(scripts),
       isNext = (/** @type {typeof all[number]} */ [name, { after }]) =>

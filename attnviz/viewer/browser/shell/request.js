@@ -1,4 +1,4 @@
-// Requests to the server, and when they are repeated.
+// Requests to the server, and when to repeat them.
 
 export const RETRY_MS = 1000;
 export const MAX_BACK_MS = 3000; // how long Back waits for the server's page; after that the address follows what is shown
@@ -11,8 +11,8 @@ export const isTemporary = (/** @type {number} */ status) => TEMPORARY.includes(
 /** @returns {Promise<void>} */
 export const pause = (ms = RETRY_MS) => new Promise(done => setTimeout(done, ms));
 
-// Gets `url`, or posts a message to it as JSON. Never rejects: status 0 stands for no answer, or half of one. `message` is the
-// reply's text, `data` its JSON if there is any.
+// GETs `url`, or POSTs a message to it as JSON. Never rejects: status 0 means no answer, or a truncated one. `message` is the reply's
+// text, `data` its JSON if there is any.
 /** @param {string | URL} url @param {any} [message] @param {Record<string, string>} [headers] */
 export async function request(url, message = null, headers = {}) {
   const json = { "Content-Type": "application/json", ...headers };

@@ -3,7 +3,7 @@ import { MAX_BACK_MS, RETRY_MS, request, isGone, isTemporary } from "./request.j
 
 const UNKNOWN_TAB = 404; // the server process is new
 
-/** Returns a function that posts a message and gives the server's answer: null if it should be retried. It throws if a retry won't help.
+/** Returns a function that posts a message and resolves to the server's answer, or to null if it should be retried. It throws if a retry won't help.
  * `templates` are the browser's templates (templates.js). @param {URL} url @param {Templates} templates */
 export const postTo = (url, templates) => async (/** @type {object} */ message) => {
   const { isDone, status, type, message: text, data } = await request(url, { ...message, templates: templates.names });
@@ -19,7 +19,7 @@ export const postTo = (url, templates) => async (/** @type {object} */ message) 
 };
 
 const ENDED = 410;
-const SILENT_MS = 5000, // of a stream, until the state is asked for
+const SILENT_MS = 5000, // without an event, until the state is polled
   POLL_MS = 2000;
 
 const isOut = (/** @type {Reply} */ { status }) => isGone(status) || status === ENDED;
@@ -47,17 +47,17 @@ export function makeClassApi(/** @type {URL} */ site, /** @type {Templates} */ t
     reopen: ({ code, link, seat, key = "" }, commands) =>
       request(url("room/reopen", { room: code }), { link, seat, commands }, { "X-Room-Key": key }),
     // Calls the handlers {now(state), own(received), lost(), gone(message, status)}; returns a function that stops it. It reconnects when
-    // the page wakes up. `isAround()` says whether this phone explores by itself. Where no event comes, as a proxy blocks or holds back
-    // the stream, it asks every few seconds.
+    // the page wakes up. isAround() returns whether this phone explores by itself. If no event arrives, because a proxy blocks or buffers the
+    // stream, it polls every few seconds.
     listen: ({ code, seat }, isAround, handlers) => {
       let source = /** @type {EventSource | null} */ (null),
         timer = 0,
         poll = 0,
-        isPolled = false, // whether the latest state came by asking
+        isPolled = false, // whether the latest state was polled
         isOver = false;
       const logged = () => (handlers.known ? { log: handlers.known() } : {}),
         place = () => ({ room: code, seat, around: isAround() ? "1" : "0", ...logged() });
-      const heard = () => {
+      const stopPolling = () => {
         clearTimeout(poll);
         poll = 0;
         isPolled = false;
@@ -87,7 +87,7 @@ export function makeClassApi(/** @type {URL} */ site, /** @type {Templates} */ t
         poll ||= setTimeout(pollNow, SILENT_MS);
         source = new EventSource(url("room/events", place()));
         source.onmessage = ({ data }) => {
-          heard();
+          stopPolling();
           handlers.now(parseNow(data));
         };
         source.addEventListener("own", ({ data }) => handlers.own(parseOwn(data)));

@@ -1,4 +1,4 @@
-// What the server sends: pooled data unpacked, templates merged with the numbers of a pass, and missing parts requested once.
+// Unpacks what the server sends: pooled data, templates merged with the numbers of a pass. Requests missing parts once.
 
 const NAME = "$";
 

@@ -1,4 +1,4 @@
-// The question of a moment: one that its pass answers, or one of the lecturer's own, which nothing computes.
+// The form for a moment's question: one that its pass answers, or the lecturer's own.
 import { button, h, redraw, write } from "../dom/element.js";
 import { NO_NUMBER } from "../lesson/gaps.js";
 import { answerOf } from "../lesson/question.js";

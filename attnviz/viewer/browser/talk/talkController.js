@@ -1,5 +1,5 @@
-// The talk in the app: stored in this browser, docked in every page that adds to it, and the way back to it in mid-talk. The dock itself
-// (talkDock.js) comes with the first use of it.
+// The user's talk in the app: stored in this browser, available on every page that can add to it, and the way back to it in mid-talk. Its UI
+// (talkDock.js) loads when it is first used.
 import { readStored, writeStored } from "../lesson/memory.js";
 import { ID, NOTHING, entryOf, filesOf, isTalk, searchOf } from "../lesson/course.js";
 import { button, h, makeListeners } from "../dom/element.js";
@@ -77,7 +77,7 @@ function readTalk(storeOf) {
   return { talk, pictures: pictures ?? {}, before: [before].flat().filter(isTalk) };
 }
 
-// What is shown, as an address of the walkthrough.
+// The address of the shown scene in the walkthrough.
 function shownAt(pass, where) {
   const { search } = new URL(spelledOut(window.location.href, pass.document.link));
   return searchAt(pass, { ...where, present: false, reveal: null }, search).slice(1);
@@ -88,7 +88,7 @@ const SHARED = "attnviz talk numbers"; // {names, tab}: the uploads of the momen
 const UPLOADED = /own-(parameters|microgpt|code)/; // in an address
 let controller = /** @type {ReturnType<typeof makeController> | null} */ (null);
 
-// `late` brings scripts (shell/late.js).
+// `late` loads scripts (shell/late.js).
 export function talkControllerAt(site, templates, late) {
   controller ??= makeController(site, templates, late);
   return controller;

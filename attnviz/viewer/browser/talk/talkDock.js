@@ -1,4 +1,4 @@
-// The dock of a talk in every page: opening, saving and sharing it, its link, and the files that it shows.
+// The user's talk on every page: opening, saving and sharing it, and its link.
 import {
   ID,
   MOST_MOMENTS,

@@ -1,4 +1,4 @@
-// What the server makes of a talk, and the files that its moments show, which this browser keeps.
+// Requests to the server about a talk, and the uploads and images of its moments, which this browser stores.
 import { filesOf, imageKey, imagesOf, makeMoments, uploadsOf } from "../lesson/course.js";
 import { fetchJson } from "../shell/request.js";
 

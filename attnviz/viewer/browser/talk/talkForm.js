@@ -1,4 +1,4 @@
-// The form of a moment in the drawer of a talk: its headline, its slide or what is said beside its pass, its question, and notes.
+// The form of a moment in the talk's drawer: headline, text, question, notes, and the slide with its image.
 import { button, h, redraw, write } from "../dom/element.js";
 import { plainText } from "../lesson/sentence.js";
 import { makeQuestionForm } from "./questionForm.js";
@@ -195,9 +195,8 @@ const itemsIn = text =>
     .filter(Boolean)
     .slice(0, MOST_ITEMS);
 
-// As in core/limits.py
-const MAX_BYTES = 300_000,
-  MAX_CHARACTERS = 2_600_000; // of all images of a talk, as base64
+const MAX_BYTES = 300_000, // of an image, as in core/limits.py
+  MAX_CHARACTERS = 2_600_000; // of all images of a talk, as base64, as there
 
 /** "" for other files; as in lessons/slide.py. @param {string} text the bytes as characters */
 function typeOf(text) {

@@ -1,4 +1,4 @@
-// Download: the viewer with its pass, at the place where one is, as one HTML file that needs no server (viewer/bundle.py).
+// Download: the viewer with its pass, as it is shown, in one HTML file that needs no server (viewer/bundle.py).
 import { h } from "../dom/element.js";
 
 const MAX_NAME = 60; // characters of a file's name
@@ -21,7 +21,7 @@ function moreIn({ values }) {
 
 export const sizeText = bytes => (bytes < 1e6 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
-// Puts a document, and where one is in it, into a shell, which is a page that nobody sees. Returns the file's text.
+// Fills a shell, an HTML page without data, with a document and what is shown of it. Returns the file's text.
 export function filled(shell, document, where) {
   const sentence = sentenceOf(document),
     parts = { ...asSent(document), where, door: null, offer: null };

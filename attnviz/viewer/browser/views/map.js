@@ -1,4 +1,4 @@
-// The map: where a step stands in the pass, with the buttons to other steps and the choice of heads.
+// The map: where a step is in the pass, with buttons to other steps and the choice of heads.
 import { isHeaded } from "../model/axes.js";
 import { destinationOf } from "../model/present.js";
 import { countedPosition, nextRequest } from "../model/route.js";

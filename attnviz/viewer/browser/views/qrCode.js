@@ -1,4 +1,4 @@
-// The QR code of the page's address, over everything else, for an audience to open it too.
+// The QR code of the page's address, over everything else, for an audience to scan.
 import { generate, mode } from "../vendor/leanQr.js";
 import { shortened } from "../model/address.js";
 import { button, h, svgElement } from "../dom/element.js";

@@ -1,4 +1,4 @@
-// What a view can do on a click, a key or a stroke: select, unfold, set numbers, paint the mask.
+// What a view does on a click, a key or a stroke (select, unfold, set numbers, paint the mask), and focus across a redraw.
 import { MOVES, atCell, focusAddress, inspected, isHeads, isSheet, stepAt, unfolded } from "../model/state.js";
 import { button, choice, h, makeListeners, oncePerFrame, redraw, write } from "../dom/element.js";
 
@@ -141,7 +141,7 @@ export function makeBrush(tools) {
 const STOPS =
   '[role="gridcell"][tabindex="0"], [tabindex="0"]:not(:disabled, dfn), button:not(:disabled):not([tabindex="-1"])';
 
-// Changes the viewer at `root`. If what had the keyboard is gone then, a cell or button near it gets it.
+// Runs change(), which redraws the viewer at `root`. If the focused element is gone afterwards, a cell or button near it gets the focus.
 export function keepFocusNearby(root, change) {
   const focused = focusedIn(root),
     box = focused?.closest("section, aside, nav");

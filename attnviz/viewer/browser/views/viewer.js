@@ -1,4 +1,4 @@
-// The viewer: one pass and where one looks in it, kept in step with its views, the keyboard and the address.
+// The viewer of one pass: its state (what is selected and shown), kept in sync with the views, the keyboard and the address.
 import { readPass } from "../model/pass.js";
 import { hasView, isOfSamePass, readWhere, revealAt, revealsOf, searchAt } from "../model/address.js";
 import {
@@ -163,16 +163,15 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
   };
 }
 
-/** `host` is where the viewer stands:
- *   talk: {collect(pass, where), open(), label()}, of a talk of one's own: adds what is shown, opens it, and names the button that does
- *   versions(pass, where, n), where a server computes them, resolves to n documents of it with other seeds
- *   send(event, message) reaches the server; alone, where there is none, says so: send says false then
- *   type() gives the keyboard to the sentence; example(), where there are settings, takes the next of the example sentences, and says
- *   whether there is one
- *   address has read(), write(search, isNewPlace) and onNavigate(listener)
- *   page, where the viewer can be downloaded, has the bytes and the shell() of a page for it
- *   classBar(host), where a class can be opened, makes what its speaker has; its host is as in makeClassBar
- * `saved` is what an earlier viewer's end() returned, to continue there. Returns {show(document), end()}.
+/** Mounts the viewer. `host` is the page around it:
+ *   send(event, message): sends an action to the server; returns false on a page without one, where `alone` is the notice that explains it
+ *   address: read(), write(search, isNewPlace), onNavigate(listener)
+ *   type(): focuses the sentence's text box; example(), with settings: shows the next example sentence, and returns whether there is one
+ *   talk: {collect(pass, where), open(), label()} of the user's talk: adds what is shown, opens it, labels the button that does
+ *   versions(pass, where, n), with a server: resolves to n documents of it with other seeds
+ *   page, if the viewer can be downloaded: the bytes and the shell() of a page for it
+ *   classBar(host), if a class can be opened: makes the speaker's bar; its host is as in makeClassBar
+ * `saved` is what an earlier viewer's end() returned. Returns {show(document), end()}.
  * @param {HTMLElement} root @param {Host} host @param {any} saved */
 export function mount(root, host, saved = null) {
   let byHowMuch = false;

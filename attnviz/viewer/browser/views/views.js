@@ -1,4 +1,4 @@
-// The views of the viewer, redrawn on each change, and what is announced to screen readers.
+// The views of the viewer, redrawn on each change, and the announcements to screen readers.
 import { digits, percent } from "../model/numeral.js";
 import { countedPosition } from "../model/route.js";
 import { focusOf, stepAt } from "../model/state.js";
