@@ -149,7 +149,7 @@ OVER = """(root) => {
   const seen = [], letters = document.createTreeWalker(root, NodeFilter.SHOW_TEXT), range = document.createRange();
   for (let text = letters.nextNode(); text; text = letters.nextNode()) {
     const own = text.parentElement;
-    if (!text.data.trim() || own.closest(".heard, option, math, svg")) continue;
+    if (!text.data.trim() || own.closest(".sr-only, option, math, svg")) continue;
     if (!own.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
     range.selectNodeContents(text);
     for (const box of range.getClientRects()) seen.push([box, text.data.trim(), text]);

@@ -155,14 +155,14 @@ def test_each_answer_is_announced_with_its_probability(opened):
         answer, said = labels[row.argmax()], f"{labels[old.argmax()]} {percent(old.max())}"
         before.append("" if said == f"{answer} {percent(row.max())}" else f"was {said}")
         expected.append(f"{answer}, {percent(row.max())}, {'right' if answer == wanted else 'wrong'}")
-    heard = page.locator("p.heard").inner_text()
+    heard = page.locator("p.sr-only").inner_text()
     assert re.search(r"The answer: (.*)\.$", heard)[1].split("; ") == expected
     assert {each.split()[-1] for each in expected} == {"right", "wrong"}
     assert page.locator(".answers .before").evaluate_all("(all) => all.map((each) => each.textContent)") == before
     assert len(set(before)) > 1
     step = page.evaluate("given.steps.findIndex(({ id }) => id === 'weighted-sum')")
     go(page, step="weighted-sum", view="matrices")
-    heard = page.locator("p.heard").inner_text()
+    heard = page.locator("p.sr-only").inner_text()
     place = page.evaluate("given.where.cell")
     assert titled(fitted_at(settings).trace, "heads", (place["head"], place["query"], place["feature"])) + ". " in heard
     count, title = page.evaluate("(at) => [given.steps.length, given.steps[at].title]", step)

@@ -171,7 +171,7 @@ test("an opinion, a number of one's own and words are repeated, and called neith
     assert.deepEqual(verdictOn(question, null, [["", "Afterwards."]]).sentences, [...begun, [["", "Afterwards."]]]);
     assert.ok(!answerOf(question).includes("null"));
     const board = makeAnswerBoard();
-    board.update(asked(question), question === WRITE ? [] : [[[answer, 3]]], true);
+    board.update(asked(question), { counts: question === WRITE ? [] : [[[answer, 3]]], isShown: true });
     assert.equal(board.element.querySelectorAll(".right").length, 0);
   }
 });
@@ -201,7 +201,7 @@ test("a board and its questions have the shown texts alone, as text", () => {
   const texts = [written(1, true), written(2, false), written(3, true)],
     board = makeAnswerBoard(),
     more = { sure: [], moves: [], texts };
-  board.update(asked(WRITE), [], false, "", more);
+  board.update(asked(WRITE), { counts: [], isShown: false, more });
   assert.equal(
     board.element
       .querySelectorAll("li")
@@ -210,7 +210,11 @@ test("a board and its questions have the shown texts alone, as text", () => {
     "text 1 <i>,text 3 <i>",
   );
   assert.ok(!drawShownQuestions(texts).textContent.includes("text 2"));
-  board.update(asked(WRITE), [], false, "", { ...more, texts: texts.map(each => ({ ...each, isShown: false })) });
+  board.update(asked(WRITE), {
+    counts: [],
+    isShown: false,
+    more: { ...more, texts: texts.map(each => ({ ...each, isShown: false })) },
+  });
   assert.ok(!/text \d/.test(board.element.textContent), "hidden again");
   assert.ok(needsBoard(WRITE, more) && !needsBoard(CHOOSE, { ...more, texts: [] }));
 });
@@ -220,16 +224,16 @@ test("a speaker shows one text, the next, all, or none, and takes questions or n
     show = (ids, isShown) => sent.push([ids, isShown]),
     texts = [written(1, true), written(2, false), written(3, false)];
   const press = (buttons, start) => buttons.find(({ textContent }) => textContent.startsWith(start)).onclick();
-  for (const start of ["Show the next", "Show all", "Hide"]) press(textButtons(texts, [], show), start);
+  for (const start of ["Show the next", "Show all", "Hide"]) press(textButtons({ texts, wondered: [] }, show), start);
   assert.deepEqual(sent, [
     [[2], true],
     [null, true],
     [null, false],
   ]);
-  assert.equal(textButtons([], [], show).length, 0);
+  assert.equal(textButtons({ texts: [], wondered: [] }, show).length, 0);
   const acts = [],
     lists = makeTextLists(act => acts.push(act));
-  lists.update(texts, [written(4, false, 2)], false);
+  lists.update({ texts, wondered: [written(4, false, 2)], takesQuestions: false });
   for (const each of lists.element.querySelectorAll("li button")) each.onclick();
   press(lists.element.querySelectorAll("button"), "Take");
   assert.deepEqual(
@@ -260,11 +264,11 @@ test("how sure a class was is counted over all answers, and judged only once the
         .querySelector(".class-sure")
         .childNodes.map(each => each.textContent)
         .join();
-  board.update(asked(CHOOSE), [[[0, 4]]], false, "", more);
+  board.update(asked(CHOOSE), { counts: [[[0, 4]]], isShown: false, more });
   assert.equal(textOf(), "Very sure10,Fairly sure0,Guessed3");
-  board.update(asked(CHOOSE), [[[0, 4]]], true, "", more);
+  board.update(asked(CHOOSE), { counts: [[[0, 4]]], isShown: true, more });
   assert.equal(textOf(), "Very sure6 of 10 right,Fairly sure0 of 0 right,Guessed1 of 3 right");
-  board.update(asked(OPINION), [[[0, 4]]], true, "", more);
+  board.update(asked(OPINION), { counts: [[[0, 4]]], isShown: true, more });
   assert.equal(textOf(), "Very sure10,Fairly sure0,Guessed3");
 });
 

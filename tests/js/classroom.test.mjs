@@ -281,7 +281,7 @@ test("what one device does, another is led to, and tells nobody", async t => {
   const there = { kind: "pass", question: null, isShown: false, showsClass: false };
   assert.deepEqual(other.led, { at: "step=softmax", ...there });
   other.noteFollowed();
-  other.sendPlace({ at: "step=softmax&view=sheet" }, true); // as it writes it
+  other.sendPlace({ at: "step=softmax&view=sheet" }, { isLed: true }); // as it writes it
   await settled();
   assert.equal(other.led, null);
   assert.deepEqual(room.moves.slice(before), ["one step=softmax"]);
@@ -310,7 +310,7 @@ test("what one device shows of a moment, or hides again, the other does, and nei
     const { isShown, showsClass } = other.led;
     assert.deepEqual({ isShown, showsClass }, shown);
     other.noteFollowed();
-    other.sendPlace({ at, ...shown }, true);
+    other.sendPlace({ at, ...shown }, { isLed: true });
     assert.equal(other.led, null);
   }
   assert.ok(one.isHere);

@@ -353,7 +353,7 @@ test("slopes are shown once they are those of the number that was asked about, a
   const ofOutput = { of: "output[1,0]", text: "", values: { attention: chunks(slopes) } },
     pass = readPass({ ...document, slopes: ofOutput });
   const where = { ...readWhere(pass, "?step=output"), ask: "slope" };
-  const look = lookAt(pass, where, false);
+  const look = lookAt(pass, where);
   assert.equal(look.kind, "slopes");
   assert.equal(look.pass.number("attention", [0, 0, 1]), slopes[1]);
   assert.equal(look.nameOf("attention", [0, 1, 2]), "slope of output[cat, 1] by attention[head 1, cat, sat]");
@@ -361,12 +361,12 @@ test("slopes are shown once they are those of the number that was asked about, a
   assert.equal(look.nameOf("q", [0, 1, 2]), pass.nameOf("q", [0, 1, 2]), "what has no slopes is what it was");
   const small = slopes.map(slope => slope * 1e-6), // the largest is 6.9, or 3 below zero
     tiny = readPass({ ...document, slopes: { ...ofOutput, values: { attention: chunks(small) } } }),
-    scaled = lookAt(tiny, where, false);
+    scaled = lookAt(tiny, where);
   assert.equal(scaled.titleOf("attention"), "Attention: slope of output[cat, 1], ×10⁻⁶");
   assert.ok(Math.abs(scaled.pass.number("attention", [0, 0, 1]) - slopes[1]) < 1e-9);
   assert.equal(look.titleOf("q"), "");
   for (const other of [{ ask: "made" }, { trail: ["output[2,0]"] }])
-    assert.equal(lookAt(pass, { ...where, ...other }, false).kind, "numbers");
+    assert.equal(lookAt(pass, { ...where, ...other }).kind, "numbers");
 });
 
 test("what a change moved is after less before, and 0 where a key is hidden in both", () => {
@@ -374,8 +374,8 @@ test("what a change moved is after less before, and 0 where a key is hidden in b
   const old = values(document, "masked").map((value, place) => (place === 1 ? 2.5 : place === 0 ? -Infinity : value));
   const pass = readPass({ ...document, changes: [{ text: "", stage: "masked" }], before: { masked: chunks(old) } });
   const where = { ...readWhere(pass, "?step=mask"), ask: "whatif" };
-  assert.equal(lookAt(pass, where, false).kind, "numbers");
-  const look = lookAt(pass, where, true);
+  assert.equal(lookAt(pass, where).kind, "numbers");
+  const look = lookAt(pass, where, { showsChange: true });
   const now = pass.numbers("masked"),
     moved = look.pass.numbers("masked");
   const actual = [...moved];

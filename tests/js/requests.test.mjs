@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { makeWaiting } from "../../attnviz/viewer/browser/page/page.js";
+import { makeBusyMarker } from "../../attnviz/viewer/browser/page/page.js";
 import { makeServer, postTo } from "../../attnviz/viewer/browser/shell/server.js";
 import { onReconnect } from "../../attnviz/viewer/browser/shell/streamlit.js";
 import { makeRequestsOnce, makeTemplates } from "../../attnviz/viewer/browser/shell/templates.js";
@@ -611,7 +611,7 @@ function waiting(t) {
     };
   });
   const state = () => [root.ariaBusy, view.ariaBusy, [...view.classes].join()].join(" ");
-  return { wait: makeWaiting(root, view), state, tick: mockTimeouts(t) };
+  return { wait: makeBusyMarker(root, view), state, tick: mockTimeouts(t) };
 }
 
 test("who waits is busy at once, and late after a second of it", t => {

@@ -14,7 +14,7 @@ PAIR = {"mask": "causal", "beside": "mask="}
 
 
 def heard(page):
-    return page.locator(".viewer > .heard").inner_text()
+    return page.locator(".viewer > .sr-only").inner_text()
 
 
 def shown(page, **settings):

@@ -138,8 +138,8 @@ def assert_normal(svg, tall, expected):
 
 ROUNDS = [[[0, 2], [2, 5]], [[1, 7], [2, 1]]]
 COUNTED = """all => all.map(each => ({
-    label: each.querySelector(".label, .heard")?.textContent ?? "",
-    text: each.querySelector(".count, .heard:not(:first-child)")?.textContent ?? "",
+    label: each.querySelector(".label, .sr-only")?.textContent ?? "",
+    text: each.querySelector(".count, .sr-only:not(:first-child)")?.textContent ?? "",
     dots: [...each.querySelectorAll(".stack")].map(stack => stack.children.length),
     isRight: each.classList.contains("right"),
     middle: parseFloat(each.style.left),

@@ -503,7 +503,7 @@ SMALL = """() => {
   while (texts.nextNode()) {
     const { data, parentElement: own } = texts.currentNode;
     const counts = own.closest(".lesson-said") || (/[0-9]/.test(data) && own.closest("td, [role=gridcell], button"));
-    if (!counts || !data.trim() || own.closest(".heard, math, sup")) continue;
+    if (!counts || !data.trim() || own.closest(".sr-only, math, sup")) continue;
     const size = parseFloat(getComputedStyle(own).fontSize);
     if (size && size < least - 0.5 && own.checkVisibility({ visibilityProperty: true }))
       small.push(`${own.className} “${data}”: ${size}`);

@@ -158,7 +158,7 @@ _BELOW_THE_EDGE = """(root) => {
     const box = range.getBoundingClientRect(), own = text.parentElement;
     const isSeen = text.data.trim() && own.checkVisibility({ visibilityProperty: true, opacityProperty: true });
     const isUnder = box.right > left && box.left < right && box.bottom > top && box.top < bottom;
-    if (isSeen && isUnder && own !== edge && !own.closest(".heard")) found.push(text.data);
+    if (isSeen && isUnder && own !== edge && !own.closest(".sr-only")) found.push(text.data);
   }
   return [edge.textContent, bottom <= innerHeight, found];
 }"""

@@ -18,7 +18,7 @@ NAMED = f"() => {HELD}.getAttribute('aria-label') || {HELD}.textContent || {HELD
 SEEN = f"""() => getComputedStyle({HELD}).outlineStyle !== "none" && {HELD}.matches(":focus-visible")"""
 HEAR = """() => {
   window.heard = [];
-  const status = document.querySelector(".heard[role=status]");
+  const status = document.querySelector(".sr-only[role=status]");
   new MutationObserver(() => heard.push(status.textContent)).observe(status, { childList: true });
 }"""
 

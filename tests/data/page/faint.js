@@ -58,7 +58,7 @@
     const isBox = each.matches("select, .typed, input:not([type=checkbox], [type=radio], [type=file])");
     if (!isWritten(each) && !isControl && !isBox) continue;
     if (!each.checkVisibility({ opacityProperty: true, visibilityProperty: true })) continue;
-    if (each.closest(":disabled, .heard, .pages")) continue; // what can't be used may be faint
+    if (each.closest(":disabled, .sr-only, .pages")) continue; // what can't be used may be faint
     if (each.closest(".textpoint")) continue; // a chart draws its cells on an image (test_colours holds their digits)
     const seen = getComputedStyle(each), size = parseFloat(seen.fontSize), isBold = Number(seen.fontWeight) >= 700;
     const isIcon = each.matches("[data-testid=stIconMaterial]"); // of Streamlit, written as a word

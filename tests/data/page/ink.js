@@ -11,7 +11,7 @@
     range.selectNodeContents(text);
     const box = range.getBoundingClientRect(), isThere = text.data.trim() && box.width && box.height;
     const isSeen = own.checkVisibility({ visibilityProperty: true, opacityProperty: true });
-    if (!isThere || !isSeen || own.closest(".heard, option, .cells th")) continue;
+    if (!isThere || !isSeen || own.closest(".sr-only, option, .cells th")) continue;
     const scale = own.offsetHeight
       ? own.getBoundingClientRect().height / own.offsetHeight
       : (own.getScreenCTM?.().a ?? 1); // of a drawing

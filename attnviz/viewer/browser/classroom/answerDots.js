@@ -13,8 +13,6 @@ const MOST_ROWS = 9; // of dots over an answer, before they stand closer
 const IN_A_ROW = 6;
 const FEW = 18; // at most over an answer, so that dots are as large as there is room
 
-export const NOTHING_MORE = /** @type {any} */ ({}); // of Audience
-
 // Whether dots over a picture can't show all answers: texts, how sure they are, or two votes.
 export const needsBoard = ({ kind }, { sure = [], moves = [] }) =>
   kind === "write" || moves.length > 0 || sure.some(round => round.length);
@@ -22,9 +20,8 @@ export const needsBoard = ({ kind }, { sure = [], moves = [] }) =>
 const NO_ANSWERS = "No answers yet.";
 const isEmpty = counts => counts.every(round => !round.length);
 
-// `counts` are as in Audience of generated/contract.d.ts, null as long as they aren't shown, and so is what `more` there is; without a `title`, in runs,
-// the question is named elsewhere.
-const NO_TITLE = /** @type {any[]} */ ([]);
+// `counts` are as in Audience of generated/contract.d.ts, null while they are hidden; `more` are other parts of Audience; `title` is the question
+// in runs, unless it is elsewhere on the screen.
 export function makeAnswerBoard() {
   const box = h("section", { class: "class-board", "aria-label": "The answers of the class" });
   const draw = memoLast(([, , counts, isShown, title, { sure, moves, texts }], question) => {
@@ -41,7 +38,7 @@ export function makeAnswerBoard() {
   });
   return {
     element: box,
-    update(question, counts, isShown, title = NO_TITLE, { sure = [], moves = [], texts = [] } = NOTHING_MORE) {
+    update(question, { counts, isShown, title = [], more: { sure = [], moves = [], texts = [] } = {} }) {
       draw([question.prompt, question.right ?? null, counts, isShown, title, { sure, moves, texts }], question);
     },
   };
@@ -109,8 +106,8 @@ function drawSlider({ right, text }, counts, isShown) {
     most = Math.max(1, ...binned.flat());
   const lines = Array.from({ length: BINS }, (_, bin) => {
     const inBin = binned.map(bins => bins[bin]),
-      heard = `${percent(bin / (BINS - 1))}: ${countText(inBin, false)}`;
-    return h("li", {}, drawRounds(inBin, most), inBin.some(Boolean) && h("span", { class: "heard" }, heard));
+      description = `${percent(bin / (BINS - 1))}: ${countText(inBin, false)}`;
+    return h("li", {}, drawRounds(inBin, most), inBin.some(Boolean) && h("span", { class: "sr-only" }, description));
   });
   const mark = isShown && h("span", { class: "truth" }, text);
   if (mark) mark.style.setProperty("--at", `${100 * Math.min(Math.max(right, 0), 1)}%`);
@@ -287,8 +284,8 @@ function drawOver(layer, { kind, rects, labels, right, rounds, space = HIGH * wi
     const line = h(
       "li",
       { class: `${isInside ? "within" : "over"} of-${kind}${isRight ? " right" : ""}` },
-      h("span", { class: "heard" }, labels[nth]),
-      h("span", { class: isSlider ? "heard" : "count" }, countText(counts, isRight).replace(" → ", "→")), // 21 have no space
+      h("span", { class: "sr-only" }, labels[nth]),
+      h("span", { class: isSlider ? "sr-only" : "count" }, countText(counts, isRight).replace(" → ", "→")), // 21 have no space
       drawRounds(counts, most),
     );
     line.style.left = `${rect.left - home.left + rect.width / 2}px`;

@@ -99,12 +99,12 @@ export function drawMoves(question, { moves, counts }, isShown) {
       drawBands(bands, sides, groups),
       drawSide(sides[1], 1),
     ),
-    h("ul", { class: "heard", "aria-label": "From the first vote to the second" }, grouped.map(heardMove(groups))),
+    h("ul", { class: "sr-only", "aria-label": "From the first vote to the second" }, grouped.map(moveText(groups))),
     h("figcaption", {}, captionOf(total, stayed, once)),
   );
 }
 
-const heardMove =
+const moveText =
   groups =>
   ([from, to, count]) => {
     const [one, other] = [from, to].map(index => `${groups[index].label}${groups[index].isRight ? " (right)" : ""}`);

@@ -1,9 +1,9 @@
 // The bar of a speaker with a class: its code, its menu, and the question that is open.
-import { button, h, makePopover, redraw, write } from "../dom/element.js";
+import { button, closingPopover, h, makePopover, redraw, write } from "../dom/element.js";
 import { codedOf, drawCode } from "../views/qrCode.js";
 import { saveFile } from "../views/download.js";
 import { makeClassQuestion, roundButtons } from "./classQuestion.js";
-import { NOTHING_MORE, makeAnswerBoard, makePlacedDots, needsBoard } from "./answerDots.js";
+import { makeAnswerBoard, makePlacedDots, needsBoard } from "./answerDots.js";
 import { drawShownQuestions, makeTextLists, onHideKey, textButtons } from "../lesson/classTexts.js";
 import { makeNeighbourTimer } from "../lesson/neighbour.js";
 import { makeHandOver } from "../lesson/handOver.js";
@@ -51,15 +51,12 @@ function makeClassCode(site) {
 
 // Where the room sees the page, the code for another device isn't there: a speaker's window has it, which showSpeaker(), if any, opens.
 function makeClassMenu(speaker, site, showCode, { isPresented, showSpeaker }) {
-  const opener = button("Class", null),
+  const opener = button("Class"),
     panel = makePopover(opener, "class-menu", "The class"),
     handOver = makeHandOver(),
     pointed = h("ul", { class: "class-pointed" }),
     written = makeTextLists(speaker.command),
-    closing = act => () => {
-      panel.hidePopover();
-      act();
-    };
+    closing = act => closingPopover(panel, act);
   let forgotten = "";
   const offering = button("Another device of mine", () => {
       forgotten = "";
@@ -124,7 +121,7 @@ function makeClassMenu(speaker, site, showCode, { isPresented, showSpeaker }) {
       offering.hidden = isPresented();
       elsewhere.hidden = !isPresented();
       drawHandOver();
-      written.update(...textsOf(speaker), isPresented());
+      written.update(textsOf(speaker), { isHidden: isPresented() });
       write(opener, cells.length ? `Class · ${sum} ?` : "Class");
       pointed.replaceChildren(...lines.map(line => h("li", {}, line)));
     },
@@ -137,11 +134,10 @@ function offerOf({ now }, site) {
   return code ? { site: String(site), code } : null;
 }
 
-// Of a class: the answers in words to the question on this page, the listeners' questions, and whether they may ask any.
-/** @returns {[any[], any[], boolean]} */
+// The class's answers in words to the question on this page, the listeners' questions, and whether they may ask any.
 function textsOf({ now, isHere }) {
   const { texts = [], wondered = [] } = now?.audience ?? {};
-  return [isHere ? texts : [], wondered, Boolean(now?.wonders)];
+  return { texts: isHere ? texts : [], wondered, takesQuestions: Boolean(now?.wonders) };
 }
 
 // Names a number that phones pointed at: in words if its pass is on the screen.
@@ -192,20 +188,20 @@ export function makeClassBar(speaker, site, host) {
     return [
       ...(isAsked && place.isShown ? [button(text, () => showClass(!place.showsClass))] : []),
       ...(isAsked ? roundButtons(speaker, now, place.showsClass) : []),
-      ...textButtons(...boardTexts(), showTexts),
+      ...textButtons(boardTexts(), showTexts),
       ...(place?.selected?.() ? [asking.button] : []),
     ];
   }
   // The answers in words on the board, none without one, and the listeners' questions.
   function boardTexts() {
-    const [texts, wondered] = textsOf(speaker);
-    return [isWordsBoard ? texts : [], wondered];
+    const { texts, wondered } = textsOf(speaker);
+    return { texts: isWordsBoard ? texts : [], wondered };
   }
   const showTexts = (ids, isShown) => speaker.command({ do: "texts", ids, isShown });
   const stopKey = onHideKey(
     document,
     () =>
-      boardTexts()
+      Object.values(boardTexts())
         .flat()
         .some(each => each.isShown),
     () => showTexts(null, false),
@@ -233,7 +229,7 @@ export function makeClassBar(speaker, site, host) {
     menu.update(place);
     asking.update();
     timer.update(now.talkSeconds ?? 0);
-    redraw(wonderedBox, [drawShownQuestions(textsOf(speaker)[1])]);
+    redraw(wonderedBox, [drawShownQuestions(textsOf(speaker).wondered)]);
     if (speaker.led && !ledTo?.isGoing) follow(speaker.led);
     for (const what of speaker.presses()) if (!asking.press(what)) turn(what);
     noteRound(now);
@@ -241,7 +237,7 @@ export function makeClassBar(speaker, site, host) {
   function drawBoard({ audience }) {
     const isOnBoard = Boolean(place?.showsClass && isForClass(place.question)),
       counts = speaker.isHere ? audience.counts : [],
-      more = speaker.isHere ? audience : NOTHING_MORE,
+      more = speaker.isHere ? audience : {},
       isPlaced = isOnBoard && !needsBoard(place.question, more),
       isInPicture = isPlaced && dots?.update(place.question, counts, place.isShown, place.picture);
     showFirstTexts(isOnBoard && place.question.kind === "write", more.texts ?? []);
@@ -251,7 +247,8 @@ export function makeClassBar(speaker, site, host) {
     const layout = JSON.stringify([isOnBoard, isInPicture, place?.isShown]);
     if (layout !== lastLayout) place?.fit?.();
     lastLayout = layout;
-    if (isOnBoard && !isInPicture) board.update(place.question, counts, place.isShown, place.title, more);
+    if (isOnBoard && !isInPicture)
+      board.update(place.question, { counts, isShown: place.isShown, title: place.title, more });
   }
   // A press that shows the answers of the class shows all texts, unless some were chosen before.
   function showFirstTexts(isWords, texts) {
@@ -285,8 +282,8 @@ export function makeClassBar(speaker, site, host) {
     else if (to.kind === "question") asking.join(to.question, to);
     ledTo.isGoing = false;
   }
-  function sendToClass({ at, isShown = false, showsClass = false, moment = null, image = null }, isLedThere = false) {
-    speaker.sendPlace({ at, isShown, showsClass, moment, image }, isLedThere);
+  function sendToClass({ at, isShown = false, showsClass = false, moment = null, image = null }, led = {}) {
+    speaker.sendPlace({ at, isShown, showsClass, moment, image }, led);
   }
   // Whether this page shows a place because another device led it there.
   function isLed({ at, isShown = false, showsClass = false }) {
@@ -328,7 +325,7 @@ export function makeClassBar(speaker, site, host) {
     setPlace(at) {
       place = at;
       asking.setPlace(at);
-      if (!asking.isOpen) sendToClass(at, isLed(at));
+      if (!asking.isOpen) sendToClass(at, { isLed: isLed(at) });
       draw();
     },
     end() {

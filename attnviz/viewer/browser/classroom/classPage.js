@@ -342,7 +342,7 @@ function makeDevice(speaker, leave) {
         shown = { ...UNANSWERED, isShown: now?.isShown, showsClass: now?.audience?.showsClass },
         text = (question && nextPress(moment, shown, true)) || "Next";
       const { texts = [], wondered = [] } = now?.audience ?? {};
-      written.update(texts, wondered, Boolean(now?.wonders));
+      written.update({ texts, wondered, takesQuestions: Boolean(now?.wonders) });
       redraw(countBox, now?.round && question ? [drawCounts(question, now.audience.counts)] : []);
       write(next, text);
       reveal.hidden = !isAsked || text === "Reveal";

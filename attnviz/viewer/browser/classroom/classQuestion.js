@@ -2,7 +2,7 @@
 import { readPass } from "../model/pass.js";
 import { visibleRow } from "../model/story.js";
 import { button, h, makePopover, openDialog, redraw, write } from "../dom/element.js";
-import { NOTHING_MORE, makeAnswerBoard } from "./answerDots.js";
+import { makeAnswerBoard } from "./answerDots.js";
 import { neighbourButtons } from "../lesson/neighbour.js";
 import { drawWorking, verdictOn } from "../lesson/question.js";
 import { plainText, unlinked } from "../lesson/sentence.js";
@@ -79,7 +79,7 @@ export function makeClassQuestion(speaker, home, back) {
       truth,
       buttons,
     ),
-    opener = button("Ask the class", null),
+    opener = button("Ask the class"),
     menu = makePopover(opener, "class-ask", "What the class is asked");
   let place = /** @type {any} */ (null),
     question = /** @type {any} */ (null),
@@ -100,9 +100,9 @@ export function makeClassQuestion(speaker, home, back) {
     if (what === "back" ? !(isShown || showsClass) : isShown) dialog.close();
     else if (!question)
       return true; // not fetched yet
-    else if (what === "back") show(isShown && showsClass, false);
-    else if (what === "reveal" || (what === "next" && showsClass)) show(showsClass, true);
-    else show(true, false);
+    else if (what === "back") show({ showsClass: isShown && showsClass, isShown: false });
+    else if (what === "reveal" || (what === "next" && showsClass)) show({ showsClass, isShown: true });
+    else show({ showsClass: true, isShown: false });
     return true;
   }
   dialog.onclose = () => {
@@ -113,12 +113,12 @@ export function makeClassQuestion(speaker, home, back) {
   menu.addEventListener("beforetoggle", ({ newState }) => {
     if (newState === "open") redraw(menu, drawKinds());
   });
-  const send = isLed => speaker.sendPlace({ at: place.scene ?? place.at, question: about, isShown, showsClass }, isLed);
+  const send = led => speaker.sendPlace({ at: place.scene ?? place.at, question: about, isShown, showsClass }, led);
   async function ask(kind, cell) {
     menu.hidePopover();
     const request = { kind, cell };
     begin(request);
-    send(false);
+    send();
     await untilAsked(speaker);
     if (about !== request) return;
     if (speaker.message || speaker.now?.round === null) return dialog.close();
@@ -163,10 +163,9 @@ export function makeClassQuestion(speaker, home, back) {
     write(count, "The question is put …");
     openDialog(dialog, home);
   }
-  function show(ofClass, ofAnswer) {
-    showsClass = ofClass;
-    isShown = ofAnswer;
-    send(false);
+  function show(shown) {
+    ({ isShown, showsClass } = shown);
+    send();
     update();
   }
   function update() {
@@ -177,19 +176,13 @@ export function makeClassQuestion(speaker, home, back) {
       ({ isShown } = speaker.now);
       ({ showsClass } = audience);
       speaker.noteFollowed();
-      send(true);
+      send({ isLed: true });
     }
     const isAgain = rounds > 0 && round?.number > rounds;
     rounds = round?.number ?? 0;
-    if (isAgain && showsClass) return show(false, isShown);
+    if (isAgain && showsClass) return show({ showsClass: false, isShown });
     write(count, `${rounds === 2 ? "Second vote · " : ""}${audience.here} here · ${audience.answered} answered`);
-    board.update(
-      question,
-      showsClass ? audience.counts : null,
-      isShown,
-      undefined,
-      showsClass ? audience : NOTHING_MORE,
-    );
+    board.update(question, { counts: showsClass ? audience.counts : null, isShown, more: showsClass ? audience : {} });
     redraw(truth, isShown ? verdictOn(question, null).sentences.map(runs => h("p", {}, plainText(runs))) : []);
     redraw(buttons, [
       !(isShown || showsClass) && button("Show answers", () => press("next"), "check"),
@@ -211,7 +204,7 @@ export function makeClassQuestion(speaker, home, back) {
     press,
     join(what, shown) {
       begin(what, shown);
-      send(true);
+      send({ isLed: true });
       fetchQuestion(what);
     },
     leave() {

@@ -198,7 +198,7 @@ export function makeSpeaker(api, storeOf) {
     // Notes that the next page shows the place of this number, so that it doesn't lead the class there again.
     willOpen: nth => writeStored(storeOf, LED, nth),
     // Tells the class where this page is, unless another device has led it there.
-    sendPlace(place, isLed = false) {
+    sendPlace(place, { isLed = false } = {}) {
       target = { question: null, moment: null, isShown: false, showsClass: false, ...place };
       if (isLed || isOpenedForPlace) {
         sent = JSON.stringify(target);

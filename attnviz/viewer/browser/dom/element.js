@@ -127,6 +127,12 @@ export function makePopover(/** @type {any} */ opener, /** @type {string} */ cla
   return panel;
 }
 
+/** An event listener that closes a popover and then calls act(). @param {any} panel @param {() => unknown} act */
+export const closingPopover = (panel, act) => () => {
+  panel.hidePopover();
+  return act();
+};
+
 /** A menu: a popover beside its opener. It focuses its first item when it opens; arrow keys move between items.
  * @param {any} opener @param {string} className @param {string} label */
 export function makeMenu(opener, className, label) {

@@ -81,23 +81,14 @@ export function makeClassPanel(act, handOver) {
   function draw() {
     box.hidden = report === null;
     if (!report) return;
-    const {
-        code,
-        here,
-        answered,
-        counts,
-        round,
-        offer,
-        message: why,
-        written: [texts, wondered, takesQuestions],
-      } = report,
+    const { code, here, answered, counts, round, offer, message: why, written: classTexts } = report,
       isAsked = round !== null && isForClass(question);
     write(head, `Class ${code}: ${here} here${isAsked ? ` · ${answered} answered` : ""}`);
     write(message, why);
     redraw(countBox, isAsked ? [drawCounts(question, counts)] : []);
     reveal.hidden = !isAsked || !hasRight(question) || press !== "Show answers"; // then the way on reveals
     again.hidden = !isAsked || press === "" || round.number > 1;
-    written.update(texts, wondered, takesQuestions);
+    written.update(classTexts);
     handOver.update(offer);
   }
   return {

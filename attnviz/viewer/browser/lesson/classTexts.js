@@ -35,7 +35,7 @@ export function drawShownQuestions(wondered) {
 
 // How many texts are hidden, and how to show and hide them; for the bar of a page that everybody sees. show(ids, isShown) shows texts or hides
 // them; without ids all answers are shown, or all texts hidden.
-export function textButtons(texts, wondered, show) {
+export function textButtons({ texts, wondered }, show) {
   const hidden = texts.filter(each => !each.isShown),
     isAnyShown = [...texts, ...wondered].some(each => each.isShown);
   return [
@@ -66,7 +66,7 @@ export function makeTextLists(act) {
   const show = (ids, isShown) => act({ do: "texts", ids, isShown }),
     answers = makeTextList("Answers in words", show),
     questions = makeTextList("Questions from the class", show),
-    allow = button("", null),
+    allow = button(""),
     hide = button("Hide every text", () => show(null, false)),
     all = button("Show all answers", () => show(null, true)),
     acts = h("span", { class: "class-acts" }, all, hide, allow),
@@ -74,11 +74,11 @@ export function makeTextLists(act) {
   box.append(answers.element, questions.element, acts);
   return {
     element: box,
-    // Where the room sees the page it has no list.
-    /** @param {Written[]} texts @param {Written[]} wondered @param {boolean} takesQuestions */
-    update(texts, wondered, takesQuestions, isSeen = false) {
-      answers.update(isSeen ? [] : texts);
-      questions.update(isSeen ? [] : wondered);
+    // `isHidden` hides the lists, where the audience sees the page.
+    /** @param {{ texts: Written[], wondered: Written[], takesQuestions: boolean }} classTexts */
+    update({ texts, wondered, takesQuestions }, { isHidden = false } = {}) {
+      answers.update(isHidden ? [] : texts);
+      questions.update(isHidden ? [] : wondered);
       all.hidden = texts.every(each => each.isShown);
       hide.hidden = ![...texts, ...wondered].some(each => each.isShown);
       allow.textContent = takesQuestions ? "Take no more questions" : "Take questions from the class";

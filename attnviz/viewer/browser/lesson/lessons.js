@@ -17,7 +17,7 @@ function makeLessonFrame(root) {
     head = h("header", { class: "lesson-head" }, about),
     textBox = h("section", { class: "lesson-said", "aria-label": "The moment" }),
     body = h("div", { class: "lesson-body" }, textBox),
-    status = h("p", { class: "heard", role: "status" }),
+    status = h("p", { class: "sr-only", role: "status" }),
     box = h("div", { class: "viewer lesson-page" }, head, body);
   return {
     box,

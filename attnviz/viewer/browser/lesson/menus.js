@@ -1,5 +1,5 @@
 // Everything around a moment: the list of lessons, the footer with Back and Next, links, the Teach menu, and the end of a talk.
-import { button, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom/element.js";
+import { button, closingPopover, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { OPTIONAL } from "./momentText.js";
 import { CONTENTS, END, END_POSITION, ID, headingOf } from "./course.js";
@@ -22,10 +22,7 @@ function makeContents(state, memory, actions) {
   const { go, resume, forget, hrefTo, edit, collect, startFrom, openClass, isClass } = actions,
     opener = button("All lessons", null, "link"),
     panel = makePopover(opener, "contents", "All lessons"),
-    closing = act => () => {
-      panel.hidePopover();
-      return act();
-    };
+    closing = act => closingPopover(panel, act);
   const lead = h("p", { class: "lead" }),
     list = h("ol"),
     legend = h("p", { class: "note legend" }, ...Object.entries(SPOKEN).map(([name, text]) => drawMark(name, text))),
@@ -101,7 +98,7 @@ function makeContents(state, memory, actions) {
 
 const drawMark = (name, text, tag = "span") =>
   tag === "li"
-    ? h("li", { class: name, title: text + SPOKEN[name] }, h("span", { class: "heard" }, text + SPOKEN[name]))
+    ? h("li", { class: name, title: text + SPOKEN[name] }, h("span", { class: "sr-only" }, text + SPOKEN[name]))
     : h("span", {}, h("i", { class: `mark ${name}` }), text);
 
 // What this browser keeps, and a button that deletes it after asking: own words can't be restored.
@@ -151,7 +148,7 @@ function makeFoot(state, actions, takeaway) {
   const takeFocus = () => [next, show, back].find(isUsable)?.focus({ preventScroll: true });
   const drawDot = (nth, here) => {
     const props = { class: nth < here ? "done" : "", "aria-current": nth === here ? "step" : null };
-    return h("li", props, h("span", { class: "heard" }, `moment ${nth}`));
+    return h("li", props, h("span", { class: "sr-only" }, `moment ${nth}`));
   };
   return {
     element: box,
@@ -211,13 +208,7 @@ function makeSceneLink(text, { open, hrefOf }, className = "") {
 function makeTeachMenu(state, actions, takeaway) {
   const opener = button("Teach"),
     panel = makeMenu(opener, "teach", "Teach");
-  const item = (text, act) => {
-    const choose = () => {
-      panel.hidePopover();
-      act();
-    };
-    return button(text, choose);
-  };
+  const item = (text, act) => button(text, closingPopover(panel, act));
   const presenting = item("Present", actions.present),
     speaking = item("Speaker’s window", actions.showSpeaker),
     collecting = item("Add this moment to my talk", actions.collect),

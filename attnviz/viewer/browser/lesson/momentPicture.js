@@ -32,7 +32,7 @@ function makePassPicture(answer) {
   function draw() {
     const colours = coloursOf(root),
       reveal = covers.size ? "covered" : "all",
-      lookAlone = { ...lookAt(pass, where, false), reveal, lines: null, shown: isShown, colours, isAsked };
+      lookAlone = { ...lookAt(pass, where), reveal, lines: null, shown: isShown, colours, isAsked };
     const look = withPair(lookAlone, pass, where, () => isShown);
     root.classList.toggle("of-one-word", isSheet(pass, where));
     root.classList.toggle("of-heads", isHeads(pass, where));
@@ -84,7 +84,7 @@ function makePassPicture(answer) {
     actions = { ...tools, ...opening, set: () => {}, ask: null }; // there is no panel that answers
   const pairing = makePairing(actions),
     thread = makeThread(actions),
-    sheet = makeOneWord(actions, true),
+    sheet = makeOneWord(actions, { withoutText: true }),
     allHeads = makeAllHeads(actions, chooseHead),
     picture = makePicture(actions),
     learns = makeLearns(actions, thread),

@@ -123,8 +123,8 @@ function mapped(from, to, index, positionOf) {
 const known = new WeakMap(); // pass -> {kind: look}: each is made once
 
 // The pass with the numbers that are shown, and names that say what they are; titleOf is "" for a stage with its usual title.
-export function lookAt(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {boolean} */ byHowMuch) {
-  const kind = kindOf(pass, where, byHowMuch);
+export function lookAt(/** @type {Pass} */ pass, /** @type {Where} */ where, { showsChange = false } = {}) {
+  const kind = kindOf(pass, where, showsChange);
   if (!known.has(pass)) known.set(pass, {});
   const looks = known.get(pass);
   looks[kind] ??= LOOKS[kind](pass, where);
@@ -145,11 +145,11 @@ export function withPair(look, pass, where, shownIn) {
   return { ...look, pair: { ...pair, look: lookOfA } };
 }
 
-function kindOf(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {boolean} */ byHowMuch) {
+function kindOf(/** @type {Pass} */ pass, /** @type {Where} */ where, /** @type {boolean} */ showsChange) {
   const { slopes, changes } = pass.document;
   if (pass.other && where.compare === "difference") return "apart";
   if (where.ask === "slope") return slopes?.of === focusAddress(pass, where) ? "slopes" : "numbers";
-  return where.ask === "whatif" && byHowMuch && changes.length ? "differences" : "numbers";
+  return where.ask === "whatif" && showsChange && changes.length ? "differences" : "numbers";
 }
 
 /** @type {Record<string, (pass: Pass, where: Where) => any>} */

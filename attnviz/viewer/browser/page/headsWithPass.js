@@ -2,44 +2,39 @@
 import { mountHeads } from "../heads/headGrid.js";
 import { nameOf } from "../heads/headPatterns.js";
 import { button, h } from "../dom/element.js";
-import { makeRefusal } from "./serverless.js";
-import { makeTemplates } from "../shell/templates.js";
+import { find, makeRefusal, readFile } from "./serverless.js";
 import { mount } from "../views/viewer.js";
 
 const ALONE = "That needs attnviz itself: this page holds one recording, and computes nothing.";
 
-const shell = /** @type {Document} */ (document.cloneNode(true)); // before anything is drawn
-const at = selector => /** @type {HTMLElement} */ (document.querySelector(selector));
-const json = at("#document").textContent ?? "",
-  data = JSON.parse(at("#heads").textContent ?? ""),
-  pass = makeTemplates().completeDocument(JSON.parse(json)),
-  page = { bytes: shell.documentElement.outerHTML.length - json.length, shell: () => shell.cloneNode(true) },
-  send = makeRefusal(at("#refused"), ALONE),
+const { pass, page } = readFile(),
+  data = JSON.parse(find("#heads").textContent ?? ""),
+  send = makeRefusal(find("#refused"), ALONE),
   address = { read: () => "", write: () => {}, onNavigate: () => () => {} }; // a reload shows all heads again
-const all = at(".all-layers"),
-  place = at(".exact-layer"),
+const all = find(".all-layers"),
+  layerBox = find(".exact-layer"),
   title = h("h2");
 let viewer = /** @type {any} */ (null);
 
 function open(head) {
   const root = h("div", { class: "viewer" });
   title.textContent = `${nameOf(head)}, counted from 0 (below, head ${head.head + 1})`;
-  place.replaceChildren(
+  layerBox.replaceChildren(
     h("header", { class: "viewer leave" }, button("‹ All heads", leave, "", { title: "Esc" }), title),
     root,
   );
   all.hidden = true;
-  place.hidden = false;
+  layerBox.hidden = false;
   viewer = mount(root, { alone: ALONE, send, type: () => {}, address, page });
   viewer.show({ ...pass, where: { ...pass.where, cell: { ...pass.where.cell, head: head.head } } });
-  /** @type {HTMLElement} */ (place.querySelector("button")).focus();
+  /** @type {HTMLElement} */ (layerBox.querySelector("button")).focus();
 }
 
 async function leave() {
   viewer?.end();
   viewer = null;
-  place.hidden = true;
-  place.replaceChildren();
+  layerBox.hidden = true;
+  layerBox.replaceChildren();
   all.hidden = false;
   (await heads).focus();
 }
@@ -49,6 +44,6 @@ document.addEventListener("keydown", event => {
   if (event.key === "Escape" && viewer && !isTaken) leave();
 });
 
-at("h1").textContent = document.title;
-at("#alone").textContent = data.about;
+find("h1").textContent = document.title;
+find("#alone").textContent = data.about;
 const heads = mountHeads(all, data, { open });

@@ -23,11 +23,11 @@ function makeFocusRestorer(root) {
 const LONG_MS = 1000;
 
 // Returns a function that marks `root` and the view as busy or not; a view that is busy for long dims.
-export function makeWaiting(root, view) {
+export function makeBusyMarker(root, view) {
   let timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
-  return isWaiting => {
-    for (const each of [root, view]) each.ariaBusy = isWaiting;
-    if (isWaiting) timer ??= setTimeout(() => view.classList.add("late"), LONG_MS);
+  return isBusy => {
+    for (const each of [root, view]) each.ariaBusy = isBusy;
+    if (isBusy) timer ??= setTimeout(() => view.classList.add("late"), LONG_MS);
     else {
       clearTimeout(timer);
       timer = undefined;
@@ -155,7 +155,7 @@ export function mountPage(root, { server, address, run, page, classBar, talk, ve
   let mounted = /** @type {any} */ (null);
   const act = (name, message) => {
     server.act(name, message);
-    wait(server.isWaiting);
+    setBusy(server.isWaiting);
   };
   const show = (answer, isDone) => {
     if (!root.isConnected) return; // the user has left for another page
@@ -174,7 +174,7 @@ export function mountPage(root, { server, address, run, page, classBar, talk, ve
       mounted ??= view.mount(box, { send: act, address, run, page, classBar, talk, versions, type, example }, saved);
       mounted.show(shown);
     }
-    afterFrame(() => wait(server.isWaiting));
+    afterFrame(() => setBusy(server.isWaiting));
   };
   const settings = makeSettings(act),
     notices = makeNotices(act),
@@ -187,13 +187,13 @@ export function mountPage(root, { server, address, run, page, classBar, talk, ve
     box.focus({ preventScroll: true });
   });
   box.addEventListener("blur", () => box.removeAttribute("tabindex"));
-  const wait = makeWaiting(root, box),
+  const setBusy = makeBusyMarker(root, box),
     restoreFocus = makeFocusRestorer(root);
   root.replaceChildren(settings.element, notices.element, banner.element);
   return {
     update(answer) {
       server.receive(answer, show);
-      if (server.isWaiting) wait(true); // the answer is late: a fresh one was requested
+      if (server.isWaiting) setBusy(true); // the answer is late: a fresh one was requested
       restoreFocus();
     },
     // Puts the view below its settings, or into an element elsewhere on Streamlit's page, with Streamlit's text between them.

@@ -2,6 +2,7 @@
 import { h, makeFlash } from "../dom/element.js";
 import { readPass } from "../model/pass.js";
 import { readWhere } from "../model/address.js";
+import { makeTemplates } from "../shell/templates.js";
 import { mount } from "../views/viewer.js";
 
 const START = "start"; // stands for a position without parameters: an empty hash means that none was written
@@ -26,6 +27,19 @@ export function hashOf(window) {
       window.addEventListener("hashchange", listener);
       return () => window.removeEventListener("hashchange", listener);
     },
+  };
+}
+
+export const find = selector => /** @type {HTMLElement} */ (document.querySelector(selector));
+
+/** Reads the pass in a file's page, before anything is drawn. `page` is what a download needs, as in viewer.js. */
+export function readFile() {
+  const shell = /** @type {Document} */ (document.cloneNode(true)),
+    json = find("#document").textContent ?? "",
+    bytes = shell.documentElement.outerHTML.length - json.length;
+  return {
+    pass: makeTemplates().completeDocument(JSON.parse(json)),
+    page: { bytes, shell: () => shell.cloneNode(true) },
   };
 }
 

@@ -140,16 +140,16 @@ export function makeTalkDock(talkStore, requests, host) {
     if (file) openTalk({ file: await file.text() }, `Opened ${file.name}.`);
   };
   opening.dataset.always = "true";
-  const give = (moment, present, what = "") => {
+  const give = ({ moment, present }, what) => {
     drawer.close();
     host.give({ lesson: ID, moment, present }, what);
   };
   const sharing = makeTalkSharing(talkStore, requests, host.site, {
     report: text => drawer.report(text),
-    doThere: what => give(1, false, what),
+    doThere: what => give({ moment: 1, present: false }, what),
   });
   const drawer = makeTalkDrawer(talkStore, requests, {
-    give: (moment, what) => give(moment, true, what),
+    give: (moment, what) => give({ moment, present: true }, what),
     open(moment) {
       drawer.close();
       host.open(moment);

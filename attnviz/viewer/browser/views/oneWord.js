@@ -111,7 +111,7 @@ const makeActs = (tools, now) => ({
 });
 
 /** `withoutText` leaves out the text beside bands, and bands whose step is still to come, as in a lesson. @returns {View} */
-export function makeOneWord(tools, withoutText = false) {
+export function makeOneWord(tools, { withoutText = false } = {}) {
   const opened = new Set(); // the keys of bands with a line for every row
   let shown = null,
     hasArrived = false, // from another step

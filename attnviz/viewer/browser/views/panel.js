@@ -129,16 +129,16 @@ function drawFlip(pass, { cell, value, text }, tools) {
 const NUMBERS = "the numbers";
 const MOVED = "by how much they moved";
 
-/** The changes as a list; tools.show(byHowMuch) switches the pictures to what moved. @param {Pass} pass @param {Where} where */
-function drawWhatIf(pass, where, byHowMuch, { send, visit, show }) {
+/** The changes as a list; tools.show(showsChange) switches the pictures to what moved. @param {Pass} pass @param {Where} where */
+function drawWhatIf(pass, where, showsChange, { send, visit, show }) {
   const { changes, moved } = pass.document,
     nothing = "Nothing is set by hand yet: give this number another value, and see which later numbers change.";
   if (!changes.length) return h("div", { class: "what-if" }, h("p", {}, nothing));
   const { stages } = stepAt(pass, where), // none on the first and the last step, which show the whole pass
-    isBefore = byHowMuch && stages.length > 0 && !stages.some(stage => moved.some(each => each.stage === stage));
+    isBefore = showsChange && stages.length > 0 && !stages.some(stage => moved.some(each => each.stage === stage));
   const undone = changes.map(({ text }, position) => [`${text} `, button("Undo", () => send("drop", position))]),
     links = moved.map(({ stage, text }) => button(text, () => visit(stage), "link")),
-    shown = choice([NUMBERS, MOVED], byHowMuch ? MOVED : NUMBERS, text => show(text === MOVED));
+    shown = choice([NUMBERS, MOVED], showsChange ? MOVED : NUMBERS, text => show(text === MOVED));
   return h(
     "div",
     { class: "what-if" },

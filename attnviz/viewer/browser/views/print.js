@@ -101,7 +101,7 @@ function drawCopy(pages, { pass, where, colours }, { name, start, isWorksheet, c
       sheet = makeOneWord(INERT),
       foot = drawFoot(pass, name, position + 1, count);
     const parts = [drawHead(pass, at, name, isWorksheet), drawWords(pass, at), sheet.element, foot],
-      alone = { ...lookAt(pass, at, false), shown, isWorksheet, colours },
+      alone = { ...lookAt(pass, at), shown, isWorksheet, colours },
       look = withPair(alone, pass, at, () => shown);
     pages.append(h("section", { class: "printed of-sheet" }, parts));
     sheet.update(pass, at, look);
@@ -267,7 +267,7 @@ function drawPages(pages, { pass, where }, job) {
 function drawHeads(pages, { pass, where, colours }) {
   const allHeads = makeAllHeads(INERT),
     shown = revealAt(pass, where).isShown,
-    alone = { ...lookAt(pass, where, false), reveal: "all", lines: null, shown, colours },
+    alone = { ...lookAt(pass, where), reveal: "all", lines: null, shown, colours },
     [title] = drawStepText(stepTextAt(pass, where));
   pages.append(h("section", { class: "printed of-all-heads" }, title, drawWords(pass, where), allHeads.element));
   allHeads.update(
@@ -281,7 +281,7 @@ function drawSteps(pages, { pass, where, colours }) {
   const shown = () => true;
   for (const id of stepsOf(pass)) {
     const at = { ...where, ...atStep(pass, { ...where, ask: "" }, id), view: "matrices", present: false },
-      alone = { ...lookAt(pass, at, false), reveal: "all", lines: null, shown, colours },
+      alone = { ...lookAt(pass, at), reveal: "all", lines: null, shown, colours },
       look = withPair(alone, pass, at, () => shown);
     drawStep(columnsOf(stepAt(pass, at)), (columns, isFurther) => {
       const page = h("section", { class: "printed" });

@@ -4,7 +4,17 @@ import { ROUTES, hasSheet, isFirst, isOfSheet, isSheet, stepAt } from "../model/
 import { areLettersOn } from "../model/shortcuts.js";
 import { SPEEDS } from "../model/route.js";
 import { revealsOf } from "../model/address.js";
-import { afterFrame, button, choice, h, makeFlash, makeMenu, makeScroller, memoLast } from "../dom/element.js";
+import {
+  afterFrame,
+  button,
+  choice,
+  closingPopover,
+  h,
+  makeFlash,
+  makeMenu,
+  makeScroller,
+  memoLast,
+} from "../dom/element.js";
 import { redraw, write } from "../dom/element.js";
 import { copyLink } from "../dom/link.js";
 import { bytesOf, sizeText } from "./download.js";
@@ -16,13 +26,8 @@ const MOST_PAIRS = 6; // the others are folded
 function makeCompareMenu(act) {
   const opener = button("Compare", null, "at-desk"), // not used from a screen in a room (talk.css)
     panel = makeMenu(opener, "compare", "Compare");
-  const item = (text, name, message, className = "") => {
-    const choose = () => {
-      panel.hidePopover();
-      act(name, message);
-    };
-    return button(text, choose, className);
-  };
+  const choosing = (name, message) => closingPopover(panel, () => act(name, message)),
+    item = (text, name, message, className = "") => button(text, choosing(name, message), className);
   const drawPair = ({ id, label }) => item(label, "pair", id),
     drawLikely = pair => {
       const each = drawPair(pair);
@@ -50,13 +55,7 @@ function makeShareMenu({ openClass, isClass, showCode, isLinked, shell, download
     code = makeScroller(h("pre", { role: "group", "aria-label": "The step in NumPy" })),
     numpy = h("details", { class: "numpy" }, h("summary", {}, "In NumPy"), code);
   let link, measured;
-  const item = (text, act) => {
-    const onclick = () => {
-      panel.hidePopover();
-      act();
-    };
-    return h("button", { type: "button", onclick, hidden: !act }, text);
-  };
+  const item = (text, act) => button(text, closingPopover(panel, act), "", { hidden: !act });
   const copy = item("Copy link", isLinked && (async () => report(await copyLink(window, link)))),
     qrCode = item("QR code", isLinked && showCode),
     inClass = item("Open a class: phones follow you", openClass),

@@ -174,7 +174,7 @@ function makeStandpoint(address, saved, { render, sendToClass }) {
  * `saved` is what an earlier viewer's end() returned. Returns {show(document), end()}.
  * @param {HTMLElement} root @param {Host} host @param {any} saved */
 export function mount(root, host, saved = null) {
-  let byHowMuch = false;
+  let showsChange = false;
   const render = () => keepFocusNearby(root, draw),
     standpoint = makeStandpoint(host.address, saved, { render, sendToClass }),
     { now, go, preview, play } = standpoint;
@@ -182,7 +182,7 @@ export function mount(root, host, saved = null) {
     const { pass, where, part } = now(),
       { name, lines, isShown } = revealAt(pass, where, part);
     const colours = coloursOf(root); // asked before anything is changed, as it costs least then
-    const lookAlone = { ...lookAt(pass, where, byHowMuch), reveal: name, lines, shown: isShown, colours };
+    const lookAlone = { ...lookAt(pass, where, { showsChange }), reveal: name, lines, shown: isShown, colours };
     const look = withPair(lookAlone, pass, where, (other, there) => revealAt(other, there, part).isShown);
     root.dataset.reveal = name;
     root.classList.toggle("of-one-word", isSheet(pass, where));
@@ -226,7 +226,7 @@ export function mount(root, host, saved = null) {
     alone: host.alone,
     now,
     show: is => {
-      byHowMuch = is;
+      showsChange = is;
       render();
     },
   });

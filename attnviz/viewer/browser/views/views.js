@@ -52,7 +52,7 @@ function described({ pass, nameOf, shown }, { name, index }) {
 
 /** Announces what changed to screen readers. While isPlaying() it is silent; at the end it announces the result. @returns {View} */
 function makeAnnouncer(isPlaying) {
-  const line = h("p", { class: "heard", role: "status" });
+  const line = h("p", { class: "sr-only", role: "status" });
   let known;
   return {
     element: line,
