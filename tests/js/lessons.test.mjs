@@ -1,23 +1,20 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import {
-  added,
-  edited,
-  entryOf,
-  isTalk,
   makeMoments,
-  minutesOf,
+  nextPosition,
   orderOf,
+  positionIn,
+  searchOf,
 } from "../../attnviz/viewer/browser/lesson/course.js";
-import { moved, NOTHING, nextPosition, positionIn } from "../../attnviz/viewer/browser/lesson/course.js";
-import { searchOf, without } from "../../attnviz/viewer/browser/lesson/course.js";
+import { added, edited, moved, without } from "../../attnviz/viewer/browser/talk/talkDrawer.js";
+import { entryOf, isTalk, makeTalkUploads, minutesOf, NOTHING } from "../../attnviz/viewer/browser/talk/talkFiles.js";
 import { makeMemory } from "../../attnviz/viewer/browser/lesson/memory.js";
 import { makeLessonState, makeNavigation } from "../../attnviz/viewer/browser/lesson/navigation.js";
 import { candidateAt, verdictOn } from "../../attnviz/viewer/browser/lesson/question.js";
 import { makeStopwatch, planText, timeText } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
 import { makeWindowPair } from "../../attnviz/viewer/browser/lesson/windowPair.js";
 import { makeTalkStore } from "../../attnviz/viewer/browser/talk/talkController.js";
-import { makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkFiles.js";
 import { numberIn } from "../../attnviz/viewer/browser/model/numeral.js";
 import { forbidden, storeOf } from "./helpers.mjs";
 

@@ -2,14 +2,19 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { makeSpeaker } from "../../attnviz/viewer/browser/classroom/classSpeaker.js";
-import { edited, filesOf, isTalk } from "../../attnviz/viewer/browser/lesson/course.js";
+import { edited } from "../../attnviz/viewer/browser/talk/talkDrawer.js";
 import { drawMoment } from "../../attnviz/viewer/browser/lesson/momentText.js";
 import { drawSlideThumbnail, makeSlidePicture } from "../../attnviz/viewer/browser/lesson/slide.js";
 import { OWN_KINDS, thumbnailFrom, thumbnailOf } from "../../attnviz/viewer/browser/lesson/speakerWindow.js";
-import { imageIn, imageUrl, newImageName, readImage } from "../../attnviz/viewer/browser/talk/talkForm.js";
 import { packed, unpacked } from "../../attnviz/viewer/browser/talk/talkDock.js";
-import { makeTalkRequests, makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkFiles.js";
-import { makeTalkForm } from "../../attnviz/viewer/browser/talk/talkForm.js";
+import { filesOf, isTalk, makeTalkRequests, makeTalkUploads } from "../../attnviz/viewer/browser/talk/talkFiles.js";
+import {
+  imageIn,
+  imageUrl,
+  makeTalkForm,
+  newImageName,
+  readImage,
+} from "../../attnviz/viewer/browser/talk/talkForm.js";
 import { readPass } from "../../attnviz/viewer/browser/model/pass.js";
 import { documentOf } from "./documents.mjs";
 import { install } from "./fakeDom.mjs";

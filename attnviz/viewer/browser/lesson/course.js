@@ -1,4 +1,4 @@
-// Lessons and talks as lists of moments: positions in them, fetching a moment, and editing the list of a talk.
+// Lessons and talks as lists of moments: positions in them, their order, and fetching a moment.
 import { counted } from "../model/numeral.js";
 import { fetchJson } from "../shell/request.js";
 
@@ -63,7 +63,7 @@ export function nextPosition(lessons, position, by, order = entry => orderOf(ent
 const minutesText = minutes => `${counted(minutes)} ${minutes === 1 ? "minute" : "minutes"}`;
 
 // The line above a moment: its lesson, and how long that takes.
-export function headingOf(entry, lessons) {
+export function lessonHeading(entry, lessons) {
   const minutes = entry.minutes ? ` · ${minutesText(entry.minutes)}` : "",
     number = `Lesson ${lessons.indexOf(entry) + 1} of ${lessons.length} · `;
   return `${entry.isTalk || lessons.length === 1 ? "" : number}${entry.name}${minutes}`;
@@ -99,62 +99,6 @@ export const questionsFrom = site => async (lesson, form) =>
   (await fetchJson(new URL("talk", site), { kind: "export", form, lesson, site })).file;
 
 export const ID = "talk"; // of the user's talk in the list of lessons
-export const NOTHING = { title: "", moment: [] };
-export const MOST_MOMENTS = 60; // as in core/limits.py
 
-export const added = (talk, moment, at = talk.moment.length) => ({
-  ...talk,
-  moment: talk.moment.toSpliced(at, 0, moment),
-});
-
-export const without = (talk, at) => ({ ...talk, moment: talk.moment.toSpliced(at, 1) });
-
-export const moved = (talk, from, to) =>
-  added(without(talk, from), talk.moment[from], Math.min(Math.max(to, 0), talk.moment.length - 1));
-
-// Empty parts are dropped.
-export function edited(talk, at, parts) {
-  const combined = Object.entries({ ...talk.moment[at], ...parts }),
-    moment = Object.fromEntries(combined.filter(([name, part]) => name === "at" || part));
-  return { ...talk, moment: talk.moment.with(at, moment) };
-}
-
-export const minutesOf = moments => moments.reduce((sum, { minutes = 0 }) => sum + minutes, 0);
-
-// The talk's entry in the list of lessons; null if it is empty.
-export function entryOf({ title, moment }) {
-  if (!moment.length) return null;
-  return {
-    id: ID,
-    name: nameOf({ title }),
-    says: "",
-    minutes: Math.round(minutesOf(moment)),
-    nMoments: moment.length,
-    planned: moment.map(({ minutes = 0 }) => minutes),
-    isTalk: true,
-  };
-}
-
-export const nameOf = ({ title }) => title.trim() || "Your talk";
-// What others may see of a talk.
-export const withoutNotes = talk => ({ ...talk, moment: talk.moment.map(({ notes: _, ...rest }) => rest) });
-export const hasNotes = ({ moment }) => moment.some(({ notes = "" }) => notes.trim());
 // A file name that every system accepts.
 export const fileNameOf = title => title.replace(/[^\p{L}\p{M}\p{N}]+/gu, " ").trim() || "talk";
-export const uploadsOf = moments => [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
-export const imagesOf = moments => [...new Set(moments.flatMap(({ slide }) => slide?.image || []))];
-// The names under which a browser keeps a talk's files: its uploads, and its images beside them.
-export const imageKey = name => `image ${name}`;
-export const filesOf = moments => [...uploadsOf(moments), ...imagesOf(moments).map(imageKey)];
-
-// Whether stored data is a talk. The server validates it more strictly.
-export function isTalk(data) {
-  const isText = text => text === undefined || typeof text === "string";
-  const isSlide = ({ text, items = [] }) => isText(text) && Array.isArray(items) && items.every(isText);
-  const isMoment = each =>
-    typeof each?.at === "string" &&
-    isText(each.text) &&
-    isText(each.notes) &&
-    (each.slide === undefined || (Object(each.slide) === each.slide && isSlide(each.slide)));
-  return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
-}

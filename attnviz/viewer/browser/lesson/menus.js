@@ -2,7 +2,7 @@
 import { button, closingPopover, h, makeMenu, makePopover, onPrint, redraw, write } from "../dom/element.js";
 import { onPlainClick } from "../dom/link.js";
 import { OPTIONAL } from "./momentText.js";
-import { CONTENTS, END, END_POSITION, ID, headingOf } from "./course.js";
+import { CONTENTS, END, END_POSITION, ID, lessonHeading } from "./course.js";
 import { keptText, makeEndPage } from "./endPage.js";
 import { makeTakeaway } from "./takeaway.js";
 import { isSlide } from "./slide.js";
@@ -274,7 +274,7 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
     drawContents: contents.update,
     update() {
       box.classList.toggle("around", Boolean(state.around));
-      write(about, state.around ? "" : headingOf(state.entry(), state.lessons));
+      write(about, state.around ? "" : lessonHeading(state.entry(), state.lessons));
       contents.update();
       redraw(around, state.isAtEnd() ? drawEndPage() : state.around ? [contents.page] : []);
       over.hidden = !state.isOver;

@@ -1,10 +1,10 @@
 // The user's talk in the app: stored in this browser, available on every page that can add to it, and the way back to it in mid-talk. Its UI
 // (talkDock.js) loads when it is first used.
 import { readStored, writeStored } from "../lesson/memory.js";
-import { ID, NOTHING, entryOf, filesOf, isTalk, searchOf } from "../lesson/course.js";
+import { ID, searchOf } from "../lesson/course.js";
 import { button, h, makeListeners } from "../dom/element.js";
 import { spelledOut } from "../dom/link.js";
-import { makeTalkRequests, makeTalkUploads } from "./talkFiles.js";
+import { NOTHING, entryOf, filesOf, isTalk, makeTalkRequests, makeTalkUploads } from "./talkFiles.js";
 import { searchAt } from "../model/address.js";
 import { addressOf } from "../shell/history.js";
 import { fetchJson } from "../shell/request.js";

@@ -1,21 +1,12 @@
 // The user's talk on every page: opening, saving and sharing it, and its link.
-import {
-  ID,
-  MOST_MOMENTS,
-  added,
-  fileNameOf,
-  hasNotes,
-  imagesOf,
-  nameOf,
-  uploadsOf,
-  withoutNotes,
-} from "../lesson/course.js";
+import { ID, fileNameOf } from "../lesson/course.js";
 import { button, h, makeMenu } from "../dom/element.js";
 import { copyText, isOfThisMachine, reachOf } from "../dom/link.js";
 import { saveFile } from "../views/download.js";
 import { MOST_BYTES, drawCode } from "../views/qrCode.js";
 import { makeTakeaway } from "../lesson/takeaway.js";
-import { FULL, makeTalkDrawer } from "./talkDrawer.js";
+import { FULL, MOST_MOMENTS, added, makeTalkDrawer } from "./talkDrawer.js";
+import { hasNotes, imagesOf, nameOf, uploadsOf, withoutNotes } from "./talkFiles.js";
 
 const errorText = error =>
   error instanceof TypeError ? "The server doesn’t answer. Your talk is still here." : error.message;

@@ -2,9 +2,28 @@
 import { button, h, openDialog, redraw, write } from "../dom/element.js";
 import { drawSlideThumbnail } from "../lesson/slide.js";
 import { OWN_KINDS, drawThumbnail, thumbnailFrom } from "../lesson/speakerWindow.js";
-import { MOST_MOMENTS, NOTHING, added, edited, imagesOf, minutesOf, moved, without } from "../lesson/course.js";
+import { NOTHING, imagesOf, minutesOf } from "./talkFiles.js";
 import { imageUrl, newImageName, readImage, makeTalkForm } from "./talkForm.js";
 import { isOwn } from "./questionForm.js";
+
+export const MOST_MOMENTS = 60; // as in core/limits.py
+
+export const added = (talk, moment, at = talk.moment.length) => ({
+  ...talk,
+  moment: talk.moment.toSpliced(at, 0, moment),
+});
+
+export const without = (talk, at) => ({ ...talk, moment: talk.moment.toSpliced(at, 1) });
+
+export const moved = (talk, from, to) =>
+  added(without(talk, from), talk.moment[from], Math.min(Math.max(to, 0), talk.moment.length - 1));
+
+// Empty parts are dropped.
+export function edited(talk, at, parts) {
+  const combined = Object.entries({ ...talk.moment[at], ...parts }),
+    moment = Object.fromEntries(combined.filter(([name, part]) => name === "at" || part));
+  return { ...talk, moment: talk.moment.with(at, moment) };
+}
 
 const HOW =
   "Look at something that you want to show, and press M, or choose “Add this moment to my talk”: in a lesson it is under Teach, in the walkthrough under Share. Or add a slide of your own.";

@@ -1,6 +1,48 @@
-// Requests to the server about a talk, and the uploads and images of its moments, which this browser stores.
-import { filesOf, imageKey, imagesOf, makeMoments, uploadsOf } from "../lesson/course.js";
+// A talk as data, requests to the server about it, and the uploads and images of its moments, which this browser stores.
+import { ID, makeMoments } from "../lesson/course.js";
 import { fetchJson } from "../shell/request.js";
+
+export const NOTHING = { title: "", moment: [] };
+
+export const minutesOf = moments => moments.reduce((sum, { minutes = 0 }) => sum + minutes, 0);
+
+// The talk's entry in the list of lessons; null if it is empty.
+export function entryOf({ title, moment }) {
+  if (!moment.length) return null;
+  return {
+    id: ID,
+    name: nameOf({ title }),
+    says: "",
+    minutes: Math.round(minutesOf(moment)),
+    nMoments: moment.length,
+    planned: moment.map(({ minutes = 0 }) => minutes),
+    isTalk: true,
+  };
+}
+
+export const nameOf = ({ title }) => title.trim() || "Your talk";
+
+// A talk as others may see it.
+export const withoutNotes = talk => ({ ...talk, moment: talk.moment.map(({ notes: _, ...rest }) => rest) });
+export const hasNotes = ({ moment }) => moment.some(({ notes = "" }) => notes.trim());
+
+export const uploadsOf = moments => [...new Set(moments.flatMap(({ uploads = [] }) => uploads))];
+export const imagesOf = moments => [...new Set(moments.flatMap(({ slide }) => slide?.image || []))];
+// The names under which a browser keeps a talk's files: its uploads, and its images beside them.
+export const imageKey = name => `image ${name}`;
+export const filesOf = moments => [...uploadsOf(moments), ...imagesOf(moments).map(imageKey)];
+
+// Whether stored data is a talk. The server validates it more strictly.
+export function isTalk(data) {
+  const isText = text => text === undefined || typeof text === "string";
+  const isSlide = ({ text, items = [] }) => isText(text) && Array.isArray(items) && items.every(isText);
+  const isMoment = each =>
+    typeof each?.at === "string" &&
+    isText(each.text) &&
+    isText(each.notes) &&
+    (each.slide === undefined || (Object(each.slide) === each.slide && isSlide(each.slide)));
+  return typeof data?.title === "string" && Array.isArray(data.moment) && data.moment.every(isMoment);
+}
 
 // `templates` completes the documents that the server sends; `uploads` (makeTalkUploads) holds the files that moments show.
 export function makeTalkRequests(site, templates, uploads) {
