@@ -1,7 +1,7 @@
 """The scripts that the server serves: modules and their styles as one text, which browsers cache.
 
 The app's pages have several: the first, `component`, which all of these pages share, and others that take its modules
-and add their own. Some come with a page, the rest once it is there (`browser/shell/late.js`).
+and add their own. Some come with a page, the rest once it is there (`browser/shell/scriptLoader.js`).
 """
 
 from __future__ import annotations

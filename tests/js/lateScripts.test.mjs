@@ -5,7 +5,7 @@ import { join } from "node:path";
 import test from "node:test";
 import { pathToFileURL } from "node:url";
 import { makeLateClassBar } from "../../attnviz/viewer/browser/page/component.js";
-import { makeLate } from "../../attnviz/viewer/browser/shell/late.js";
+import { makeScriptLoader } from "../../attnviz/viewer/browser/shell/scriptLoader.js";
 import { makePlaceholder } from "../../attnviz/viewer/browser/dom/placeholder.js";
 import { install } from "./fakeDom.mjs";
 
@@ -20,13 +20,13 @@ const MISSING = "Part of this page hasn’t loaded. Nothing is lost; we keep try
 function pageOf(t, after) {
   const folder = mkdtempSync(join(tmpdir(), "late")),
     scripts = Object.fromEntries(Object.entries(after).map(([name, after]) => [name, { path: `${name}.mjs`, after }])),
-    late = makeLate(pathToFileURL(`${folder}/`), { modules: {}, styles: {}, scripts }),
+    loader = makeScriptLoader(pathToFileURL(`${folder}/`), { modules: {}, styles: {}, scripts }),
     root = document.createElement("div");
   document.body.append(root);
   t.after(() => rmSync(folder, { recursive: true }));
-  late.adoptStyles(root);
+  loader.adoptStyles(root);
   return {
-    late,
+    loader,
     notice: () => root.textContent,
     press: () => root.querySelector("button").dispatchEvent(new Event("click")),
     write(name, before = "") {
@@ -47,10 +47,10 @@ test("a script that throws is reported, and fetched anew as it is requested agai
   const page = pageOf(t, { broken: [], user: ["broken"] });
   page.write("broken", `throw new Error("broken");`);
   page.write("user");
-  await assert.rejects(page.late("user"), /broken/);
+  await assert.rejects(page.loader.load("user"), /broken/);
   assert.equal(page.notice(), `${FAILED}Reload`);
   page.write("broken");
-  assert.deepEqual(await page.late("user"), { name: "user" });
+  assert.deepEqual(await page.loader.load("user"), { name: "user" });
   assert.equal(page.notice(), "");
 });
 
@@ -58,10 +58,10 @@ test("prefetch goes on after a script that throws, which nobody has asked for", 
   const page = pageOf(t, { broken: [], user: ["broken"], last: [] });
   page.write("broken", "throw new Error();");
   for (const name of ["user", "last"]) page.write(name);
-  await page.late.prefetch();
-  assert.deepEqual([page.late.get("user"), page.late.get("last")], [undefined, { name: "last" }]);
+  await page.loader.prefetch();
+  assert.deepEqual([page.loader.get("user"), page.loader.get("last")], [undefined, { name: "last" }]);
   assert.equal(page.notice(), "");
-  await assert.rejects(page.late("broken"));
+  await assert.rejects(page.loader.load("broken"));
   assert.equal(page.notice(), `${FAILED}Reload`);
 });
 
@@ -75,16 +75,16 @@ test("prefetch tries a script that is missing ever more rarely, and a request at
   });
   page.write("last");
   const pausesAre = expected => until(() => JSON.stringify(pauses) === JSON.stringify(expected));
-  const prefetched = page.late.prefetch();
+  const prefetched = page.loader.prefetch();
   await pausesAre([4000]);
-  assert.deepEqual(page.late.get("last"), { name: "last" }, "it doesn't wait for the one that is missing");
+  assert.deepEqual(page.loader.get("last"), { name: "last" }, "it doesn't wait for the one that is missing");
   for (const more of [8000, 16000, 32000, 60000, 60000]) {
     wake();
     await pausesAre([...pauses, more]);
   }
   assert.equal(page.notice(), "", "nobody waits");
   const goOn = wake,
-    asked = page.late("gone");
+    asked = page.loader.load("gone");
   await pausesAre([...pauses, 4000]);
   assert.equal(page.notice(), `${MISSING}Try again`);
   page.write("gone");

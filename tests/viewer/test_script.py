@@ -10,11 +10,11 @@ from attnviz.viewer.script import FIRST, LATE, PARTS, SCRIPTS, modules_by_part, 
 
 FIRST_BYTES = {"lessons": 78_000, "pass": 242_000}
 """Gzipped, what a page needs before its first answer or picture."""
-ASKED = re.compile(r"\b(?:late|shared)\(\"(\w+)\"\)")
+ASKED = re.compile(r"\bloadScript\(\"(\w+)\"\)")
 TAKEN = (
-    r"const \{ (?P<names>[\w, ]+) \} = await (?:host\.)?late\(\"(?P<of>\w+)\"\)",
-    r"await (?:host\.late|shared)\(\"(?P<of>\w+)\"\)\)\.(?P<names>\w+)",
-    r"late\(\"(?P<of>\w+)\"\)\.then\(async \(\{ (?P<names>[\w, ]+) \}",
+    r"const \{ (?P<names>[\w, ]+) \} = await (?:host\.)?loadScript\(\"(?P<of>\w+)\"\)",
+    r"await (?:host\.)?loadScript\(\"(?P<of>\w+)\"\)\)\.(?P<names>\w+)",
+    r"loadScript\(\"(?P<of>\w+)\"\)\.then\(async \(\{ (?P<names>[\w, ]+) \}",
 )
 # what a module keeps while the page is there, of which a second copy would keep something else
 STATE = re.compile(

@@ -127,7 +127,7 @@ export function makePopover(/** @type {any} */ opener, /** @type {string} */ cla
   return panel;
 }
 
-/** An event listener that closes a popover and then calls act(). @param {any} panel @param {() => unknown} act */
+/** An event listener that closes a popover and then calls act(). @param {any} panel @param {any} act */
 export const closingPopover = (panel, act) => () => {
   panel.hidePopover();
   return act();
@@ -174,27 +174,27 @@ export function neighbour(key, ctrl, [row, column], [rows, columns]) {
   return to ? [Math.min(Math.max(to[0], 0), rows - 1), Math.min(Math.max(to[1], 0), columns - 1)] : null;
 }
 
-/** `cells` is {element, size(), positionIn(event), focus(position)}; focus() returns whether a key may move there. `acts` are point(position or
+/** `cells` is {element, size(), positionIn(event), focus(position)}; focus() returns whether a key may move there. `actions` are point(position or
  * null), pick(position) and keyMoved(position); press(position, cell) and over(position, cell) while the pointer is pressed; toggle(position),
  * which returns whether Space does something else there.
  * @param {{ element: any, size(): number[], positionIn(event: any): number[] | null, focus(position: number[]): boolean }} cells
- * @param {Record<string, (...args: any[]) => any>} acts */
-export function listen(cells, acts) {
+ * @param {Record<string, (...args: any[]) => any>} actions */
+export function listen(cells, actions) {
   const { element: box } = cells;
   let pointed = "";
   const point = (/** @type {number[] | null} */ position) => {
     if (String(position) === pointed) return;
     pointed = String(position);
-    acts.point(position);
+    actions.point(position);
   };
   box.addEventListener("pointermove", (/** @type {any} */ event) => {
     point(cells.positionIn(event));
-    acts.over(cells.positionIn(event), event.target);
+    actions.over(cells.positionIn(event), event.target);
   });
   box.addEventListener("pointerdown", (/** @type {any} */ event) => {
     // so that a finger can move on to other cells
     if (event.target.hasPointerCapture?.(event.pointerId)) event.target.releasePointerCapture(event.pointerId);
-    if (event.button === 0) acts.press(cells.positionIn(event), event.target);
+    if (event.button === 0) actions.press(cells.positionIn(event), event.target);
   });
   box.addEventListener("pointerleave", () => point(null));
   box.addEventListener("focusin", (/** @type {any} */ event) => {
@@ -203,7 +203,7 @@ export function listen(cells, acts) {
   box.addEventListener("focusout", () => point(null));
   box.addEventListener("click", (/** @type {any} */ event) => {
     const position = cells.positionIn(event);
-    if (position) acts.pick(position);
+    if (position) actions.pick(position);
   });
   box.addEventListener("keydown", (/** @type {any} */ event) => {
     const from = cells.positionIn(event);
@@ -214,9 +214,9 @@ export function listen(cells, acts) {
     event.preventDefault();
     event.stopPropagation(); // on the page, arrow keys lead to another step
     if (to) {
-      if (String(to) !== String(from) && cells.focus(to)) acts.keyMoved(to);
-    } else if (event.key === " " && acts.toggle(from)) return;
-    else acts.pick(from);
+      if (String(to) !== String(from) && cells.focus(to)) actions.keyMoved(to);
+    } else if (event.key === " " && actions.toggle(from)) return;
+    else actions.pick(from);
   });
 }
 
@@ -268,8 +268,8 @@ export function makeListeners() {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    call(/** @type {any[]} */ ...of) {
-      for (const listener of listeners) listener(...of);
+    call(/** @type {any[]} */ ...args) {
+      for (const listener of listeners) listener(...args);
     },
   };
 }
@@ -328,14 +328,14 @@ function doNext() {
 /** Calls act() in the next frame, once, with the last arguments. @param {(...args: any[]) => void} act @returns {(...args: any[]) => void} */
 export function oncePerFrame(act) {
   let last = /** @type {any[] | null} */ (null);
-  return (...of) => {
+  return (...args) => {
     if (!last)
       requestAnimationFrame(() => {
         const now = last ?? [];
         last = null;
         act(...now);
       });
-    last = of;
+    last = args;
   };
 }
 

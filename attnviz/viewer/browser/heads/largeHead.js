@@ -52,7 +52,7 @@ export function cellAt(canvas, { shape: [n, m] }, { clientX, clientY }) {
   return [within(((clientY - top) / height) * n, n), within(((clientX - left) / width) * m, m)];
 }
 
-/** acts: back(), step(by) to another head. Returns {element, show(head, layer, look), focus()}. `look` is {limit, colours}. */
+/** actions: back(), step(by) to another head. Returns {element, show(head, layer, look), focus()}. `look` is {limit, colours}. */
 export function makeLargeHead({ back, step }) {
   const title = h("h2"),
     note = h("p", { class: "note" }),

@@ -59,7 +59,7 @@ export function makeClassPanel(act, handOver) {
     countBox = h("div"),
     reveal = button("Reveal", () => act("reveal")),
     again = button("Ask again", () => act("again")),
-    acts = h("span", { class: "class-acts" }, reveal, again),
+    actionBar = h("span", { class: "class-acts" }, reveal, again),
     devices = [
       button("Another device of mine", () => act("handOver")),
       button("Forget devices", () => act("forgetDevices")),
@@ -69,7 +69,7 @@ export function makeClassPanel(act, handOver) {
       head,
       message,
       countBox,
-      acts,
+      actionBar,
       written.element,
       h("span", { class: "class-acts" }, devices),
       handOver.element,

@@ -69,9 +69,9 @@ export function makeTextLists(act) {
     allow = button(""),
     hide = button("Hide every text", () => show(null, false)),
     all = button("Show all answers", () => show(null, true)),
-    acts = h("span", { class: "class-acts" }, all, hide, allow),
+    actionBar = h("span", { class: "class-acts" }, all, hide, allow),
     box = h("section", { class: "class-written", "aria-label": "What the class writes" });
-  box.append(answers.element, questions.element, acts);
+  box.append(answers.element, questions.element, actionBar);
   return {
     element: box,
     // `isHidden` hides the lists, where the audience sees the page.

@@ -117,7 +117,7 @@ function classPlace(state, talk, { picture, pass, fit }) {
 function makeLateCode(host, box) {
   let code = /** @type {any} */ (null);
   async function open() {
-    const { makeQrCode } = await host.late("teaching");
+    const { makeQrCode } = await host.loadScript("teaching");
     code ??= makeQrCode(window);
     if (!code.element.isConnected) box.append(code.element);
     code.open();
@@ -132,7 +132,7 @@ function makeLateCode(host, box) {
 //   opensSentences: whether any sentence can be opened there; hrefOfPage(name): the link of another page
 //   questions(lesson, form): a promise of the questions of a lesson as a file
 //   store(): a Storage
-//   late(name): a promise of the exports of a script that the first moment doesn't need: "lessonPictures", "talk", "teaching"
+//   loadScript(name): a promise of the exports of a script that the first moment doesn't need: "lessonPictures", "talk", "teaching"
 //   onDrawn(), in the app: called each time the page has been drawn
 //   classBar(host), where a class can be opened: makes the speaker's bar; its host is as in makeClassBar
 //   talk, resumeSearch(), pause(position, next), onLeave(), with a talk of the user's (talkController.js): the talk's dock, where to resume
@@ -192,7 +192,7 @@ export function mountLessons(root, course, host) {
       windows?.sync();
     });
   const stopListening = host.address.onNavigate(navigation.readAddress);
-  const makePanel = async (act, name) => (await host.late("talk")).makeSpeakerPanel(act, name);
+  const makePanel = async (act, name) => (await host.loadScript("talk")).makeSpeakerPanel(act, name);
   windows = makeTwoWindows(window, speakerOf, frame, makePanel, {
     now: () => ({ ...state.now(), isBlank: presenting.isBlank() }),
     follow(now) {
@@ -250,7 +250,7 @@ export function mountLessons(root, course, host) {
   // A first screen of words alone needs no picture, so the moment loads before the pictures' script.
   async function loadPictures(first) {
     if (state.isAt(state.first) || state.around) await first;
-    const script = await host.late("lessonPictures");
+    const script = await host.loadScript("lessonPictures");
     if (hasEnded) return;
     view.addPictures(script);
     if (state.moment && !state.around && !state.isLoading) classBar?.setPlace(classPlace(state, talk, view));

@@ -242,7 +242,7 @@ export function makeMenus({ box, about }, state, { host, course, memory, moments
   let handout = /** @type {any} */ (null);
   const print = async (hasAnswers = true) => {
     const [{ makeHandout }, ...all] = await Promise.all([
-      host.late("lessonPictures"),
+      host.loadScript("lessonPictures"),
       ...state.positions().map(moments.get),
     ]);
     handout ??= makeHandout(window, box);

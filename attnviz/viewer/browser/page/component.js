@@ -1,6 +1,6 @@
 // Entry point of the app's first script: the modules that the lessons and the page of a pass share. Each page adds scripts of its own, and
 // what the first screen doesn't need loads later.
-import { makeLate } from "../shell/late.js";
+import { makeScriptLoader } from "../shell/scriptLoader.js";
 import { makeTemplates } from "../shell/templates.js";
 import { talkControllerAt } from "../talk/talkController.js";
 import { h } from "../dom/element.js";
@@ -9,7 +9,7 @@ import { SPEAKER, readStored } from "../lesson/memory.js";
 
 const text = new TextDecoder(),
   templates = makeTemplates();
-let late = /** @type {ReturnType<typeof makeLate> | null} */ (null);
+let loader = /** @type {ReturnType<typeof makeScriptLoader> | null} */ (null);
 
 // Fetches the remaining scripts after the first click or key: a lecture hall's network may be down by the time they are needed.
 function prefetchOnceUsed({ prefetch }) {
@@ -26,27 +26,27 @@ const USES = ["pointerdown", "keydown"];
 /** Returns the function that Streamlit calls on every run. `first` is this script as a module; `others` loaded along with it.
  * @param {URL} site @param {any} first @param {any[]} others */
 export default function (site, first, others) {
-  if (!late) {
-    late = makeLate(site, first);
-    prefetchOnceUsed(late);
+  if (!loader) {
+    loader = makeScriptLoader(site, first);
+    prefetchOnceUsed(loader);
   }
-  for (const each of others) late.add(each);
-  const shared = late,
-    controller = talkControllerAt(site, templates, shared),
+  for (const each of others) loader.add(each);
+  const { load: loadScript, get: getScript, adoptStyles } = loader,
+    controller = talkControllerAt(site, templates, loadScript),
     classBar = host =>
       makeLateClassBar(
-        async () => (await shared("classes")).makeSpeakerBar(site, templates, host),
+        async () => (await loadScript("classes")).makeSpeakerBar(site, templates, host),
         () => sessionStorage,
       ),
-    app = { site, templates, controller, late: shared, classBar, shell: first.page };
+    app = { site, templates, controller, loadScript, classBar, shell: first.page };
   return ({ data, parentElement, setTriggerValue }) => {
     const root = parentElement.querySelector(".attnviz");
-    shared.adoptStyles(parentElement);
-    if (root.classList.contains("outlet")) return shared.get("pass").join({ outlet: root });
+    adoptStyles(parentElement);
+    if (root.classList.contains("outlet")) return getScript("pass").join({ outlet: root });
     const answer = templates.complete(JSON.parse(text.decode(data)));
     return answer.lessons
-      ? shared.get("lessons").showLessons(root, answer, app, address => setTriggerValue("opened", address))
-      : shared.get("pass").showPass(root, answer, app, what => setTriggerValue("run", what));
+      ? getScript("lessons").showLessons(root, answer, app, address => setTriggerValue("opened", address))
+      : getScript("pass").showPass(root, answer, app, what => setTriggerValue("run", what));
   };
 }
 

@@ -7,13 +7,13 @@ import { cleanupIfGone } from "../shell/streamlit.js";
 const pages = new WeakMap(); // root -> its page
 
 /** open(address) opens a scene in the walkthrough. `app` is as in component.js. */
-export function showLessons(root, course, { site, templates, controller, late, classBar }, open) {
+export function showLessons(root, course, { site, templates, controller, loadScript, classBar }, open) {
   const talkHost = controller.lessonsHost(open);
   const host = {
     ...talkHost,
     address: addressOf(window),
     fetchMoment: momentsFrom(site, templates),
-    late,
+    loadScript,
     has: () => true,
     opensSentences: true,
     hrefTo: searchOf,
@@ -32,7 +32,7 @@ export function showLessons(root, course, { site, templates, controller, late, c
   };
   const begin = () => {
     const page = mountLessons(root, course, host);
-    controller.mounted(page, open);
+    controller.lessonsMounted(page, open);
     return page;
   };
   const shown = pages.get(root) ?? begin();

@@ -21,7 +21,7 @@ let server = /** @type {ReturnType<typeof makeServer> | null} */ (null),
 
 /** run(what) reruns the page. `app` is as in component.js. */
 export function showPass(root, answer, { site, templates, controller, shell, classBar }, run) {
-  controller.openLessonsBy(() => run("lessons"));
+  controller.setOpenLessons(() => run("lessons"));
   tab = answer.tab;
   const host = () => ({
     address: addressOf(window),

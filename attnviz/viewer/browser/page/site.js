@@ -4,7 +4,7 @@ import { PARAMETERS } from "../../generated/where.js";
 import { END, positionIn, searchOf } from "../lesson/course.js";
 import { mountLessons } from "../lesson/lessons.js";
 import { hashOf, showPass } from "./serverless.js";
-import { late } from "./together.js";
+import { loadScript } from "./together.js";
 import { makeTemplates, unpool } from "../shell/templates.js";
 import { makePiece } from "../views/pieces.js";
 
@@ -30,7 +30,7 @@ function showLesson(main, data) {
   const host = {
     address,
     fetchMoment,
-    late,
+    loadScript,
     has: ({ lesson }) => lesson === data.lesson,
     hrefTo: position =>
       `${position.lesson === data.lesson ? "" : (data.pages[position.lesson] ?? "")}${hashTo(position)}`,

@@ -12,4 +12,4 @@ const PARTS = {
   teaching: { makeQrCode },
 };
 
-export const late = async name => PARTS[name];
+export const loadScript = async name => PARTS[name];

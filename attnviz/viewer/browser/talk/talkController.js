@@ -88,15 +88,15 @@ const SHARED = "attnviz talk numbers"; // {names, tab}: the uploads of the momen
 const UPLOADED = /own-(parameters|microgpt|code)/; // in an address
 let controller = /** @type {ReturnType<typeof makeController> | null} */ (null);
 
-// `late` loads scripts (shell/late.js).
-export function talkControllerAt(site, templates, late) {
-  controller ??= makeController(site, templates, late);
+// loadScript(name) is load() of shell/scriptLoader.js.
+export function talkControllerAt(site, templates, loadScript) {
+  controller ??= makeController(site, templates, loadScript);
   return controller;
 }
 
 const withCount = n => (n ? ` (${n})` : "");
 
-function makeController(site, templates, late) {
+function makeController(site, templates, loadScript) {
   const leave = () => {
     keep({});
     draw();
@@ -107,7 +107,7 @@ function makeController(site, templates, late) {
   let home = /** @type {any} */ (null), // the parent of `way`
     openLessons = () => {}, // opens the page of lessons from here
     lessons = /** @type {any} */ (null), // the mounted page of lessons
-    open = /** @type {any} */ (null), // opens a scene in the walkthrough
+    openScene = /** @type {any} */ (null), // opens a scene in the walkthrough
     dock = /** @type {any} */ (null); // once it is there
   const talkStore = makeTalkStore(() => localStorage, window),
     uploads = makeTalkUploads(indexedDB),
@@ -127,20 +127,20 @@ function makeController(site, templates, late) {
     },
     open(moment) {
       shareUploads(moment);
-      if (open) open(moment.at);
+      if (openScene) openScene(moment.at);
       else window.location.assign(new URL(`walkthrough?${moment.at}`, site));
     },
   };
   async function loadDock() {
-    const { makeTalkDock } = await late("talk");
+    const { makeTalkDock } = await loadScript("talk");
     dock ??= makeTalkDock(talkStore, requests, dockHost);
     dock.attachTo(home);
     return dock;
   }
   const inDock =
       act =>
-      async (...of) =>
-        (await loadDock())[act](...of),
+      async (...args) =>
+        (await loadDock())[act](...args),
     openDock = inDock("open"),
     label = () => `Your talk${withCount(talkStore.talk.moment.length)}`,
     momentAt = ({ moment }) => talkStore.talk.moment[moment - 1];
@@ -166,7 +166,7 @@ function makeController(site, templates, late) {
     collect(pass, where, tab) {
       const at = shownAt(pass, where),
         hasUploads = UPLOADED.test(decodeURIComponent(at));
-      late("talk").then(async ({ thumbnailOf, headingOf }) => {
+      loadScript("talk").then(async ({ thumbnailOf, headingOf }) => {
         const picture = thumbnailOf(pass, where),
           title = headingOf(pass, where);
         (await loadDock()).collect({ at, picture, title }, hasUploads ? tab : null);
@@ -191,17 +191,17 @@ function makeController(site, templates, late) {
         return false; // the walkthrough reports that they are missing
       }
     },
-    openLessonsBy(act) {
-      openLessons = act;
+    setOpenLessons(open) {
+      openLessons = open;
       lessons = null;
-      open = null;
+      openScene = null;
     },
     attachTo(root) {
       home = root;
       dock?.attachTo(root);
       draw();
     },
-    lessonsHost: opens => ({
+    lessonsHost: open => ({
       talk: {
         open: openDock,
         label,
@@ -221,13 +221,13 @@ function makeController(site, templates, late) {
       onLeave() {
         const { from } = readResume();
         keep({});
-        if (from) opens(from);
+        if (from) open(from);
       },
     }),
     // Called once the page of lessons is mounted. Opens the talk of a link, if there is one.
-    async mounted(page, opens) {
+    async lessonsMounted(page, open) {
       lessons = page;
-      open = opens;
+      openScene = open;
       const { from, what } = readResume();
       keep({ from });
       page[what]?.();

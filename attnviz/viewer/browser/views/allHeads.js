@@ -54,7 +54,7 @@ export function makeAllHeads(tools, chosen = null) {
     const cell = position && cellAt(slice, position);
     if (cell) act(slice.name, cell);
   };
-  const acts = {
+  const actions = {
     point: (slice, position) => tools.point(slice.name, position && cellAt(slice, position)),
     pick: onCell(tools.pick),
     keyMoved: onCell(tools.keyMoved),
@@ -71,7 +71,7 @@ export function makeAllHeads(tools, chosen = null) {
   const makeAll = memoLast(all => {
     const isDrawn = all.flatMap(({ sizes }) => sizes).reduce((sum, [n, m]) => sum + n * m, 0) > MOST_CELLS;
     made = all.map(({ name, head, sizes }) =>
-      makeTile({ name, head, sizes, isDrawn: isDrawn || undefined }, acts, {
+      makeTile({ name, head, sizes, isDrawn: isDrawn || undefined }, actions, {
         choose: () => (chosen ?? enlarge)(name, head),
         open: (statistic, at) => working.open({ name, head, statistic }, at),
         isQuiet: chosen !== null,

@@ -181,9 +181,9 @@ function titleOf({ kind, rows }) {
     : "weight × value; below, their sums";
 }
 
-/** `acts` are those of the One word view, `withoutText` is as there; redrawAll() draws that view again, after a preview. Returns {element,
+/** `actions` are those of the One word view, `withoutText` is as there; redrawAll() draws that view again, after a preview. Returns {element,
  * read(content), update(collection, content, size), hide(), mark(address)}. */
-export function makeCollectValues(acts, withoutText, redrawAll) {
+export function makeCollectValues(actions, withoutText, redrawAll) {
   const previews = new Set(), // addresses of attention weights
     caption = h("div", { class: "collected" }),
     controls = h("p", { class: "phases" }),
@@ -246,13 +246,13 @@ export function makeCollectValues(acts, withoutText, redrawAll) {
     const { collection, content } = shown,
       { cell, isSet } = collection.rows.find(row => row.key === key),
       address = content.pass.address(cell.name, cell.index);
-    if (withoutText) return acts.select("key", key, false);
+    if (withoutText) return actions.select("key", key, false);
     clearTimeout(timer);
-    if (acts.alone) {
+    if (actions.alone) {
       if (!previews.delete(address)) previews.add(address);
       redrawAll();
-    } else if (isSet) acts.send("drop", changeAt(content.pass, cell.name, cell.index));
-    else acts.set(cell, 0);
+    } else if (isSet) actions.send("drop", changeAt(content.pass, cell.name, cell.index));
+    else actions.set(cell, 0);
   };
 
   // The sentences, and the phases' buttons.
@@ -261,7 +261,7 @@ export function makeCollectValues(acts, withoutText, redrawAll) {
       { part, first, kind, phases, rows, more, isPreview } = collection,
       { unit } = content.pass.wordsAt(content.where.step),
       offered = collection.isSumShown ? phases : phases.slice(0, phases.indexOf("stack"));
-    const ways = withoutText || content.where.present ? [] : drawWays({ ...first, isTraced: false }, content, acts),
+    const ways = withoutText || content.where.present ? [] : drawWays({ ...first, isTraced: false }, content, actions),
       ofBand = withoutText ? [] : [...drawRuns(runsOf(part, content.paint)), " "],
       left = more ? ` … ${more} more dimensions.` : "";
     redraw(caption, [...ofBand, h("span", {}, SENTENCES[phases[phase]](unit, kind) + left), ...ways]);
@@ -328,7 +328,7 @@ export function makeCollectValues(acts, withoutText, redrawAll) {
       built = shape;
       drawing = buildDrawing(svg, collection, layout, {
         press,
-        pick: acts.pick,
+        pick: actions.pick,
         addressOf: at => pass.address(at.name, at.index),
       });
       motion.set(momentAt(aim));

@@ -6,7 +6,7 @@ import { makeMatrix } from "./matrix.js";
 import { marksOf } from "./matrixGrid.js";
 
 // {element, name, head, buttons, update(content, drawing), mark(shown, cell, how)} of one head.
-export function makeTile({ name, head, sizes, isDrawn }, acts, { choose, open, isQuiet }) {
+export function makeTile({ name, head, sizes, isDrawn }, actions, { choose, open, isQuiet }) {
   const label = h("span"),
     heading = h(
       "button",
@@ -15,7 +15,7 @@ export function makeTile({ name, head, sizes, isDrawn }, acts, { choose, open, i
       !isQuiet && h("span", { class: "larger", "aria-hidden": "true" }, "⤢"),
     ),
     kind = h("span", { class: "kind" }),
-    matrices = sizes.map(size => makeMatrix(size, acts, isDrawn)),
+    matrices = sizes.map(size => makeMatrix(size, actions, isDrawn)),
     maps = matrices.map(({ element }) => h("div", { class: "map-of" }, h("strong", { class: "side" }), element)),
     numbers = Object.keys(STATISTICS).map(statistic => {
       const at = h("button", { type: "button", class: "statistic", onclick: () => open(statistic, at) });

@@ -143,8 +143,8 @@ function hatching(pen, { text, page }) {
 const LARGEST_TABLE = 16; // rows or columns; more are drawn on a canvas
 const CLOSEST = 10; // pixels between lines that part heads
 
-// `acts` are those of `listen`, each of a slice and a position.
-export function makeMatrix(size, acts, isDrawn = Math.max(...size) > LARGEST_TABLE) {
+// `actions` are those of `listen`, each of a slice and a position.
+export function makeMatrix(size, actions, isDrawn = Math.max(...size) > LARGEST_TABLE) {
   const [caption, bands, lines, sums, frames] = [
     h("figcaption"),
     ...["bands", "bands", "labels sums", "frames"].map(name => h("div", { class: name })),
@@ -158,7 +158,7 @@ export function makeMatrix(size, acts, isDrawn = Math.max(...size) > LARGEST_TAB
   let slice, geometry, drawn;
   const setGeometry = memoLast(([at, role]) => place(figure, size, role, at));
   const setFrames = memoLast(([marks, cell]) => frames.replaceChildren(...drawFrames(marks, cell)));
-  listen(cells, Object.fromEntries(Object.entries(acts).map(([name, act]) => [name, (...at) => act(slice, ...at)])));
+  listen(cells, Object.fromEntries(Object.entries(actions).map(([name, act]) => [name, (...at) => act(slice, ...at)])));
   return {
     element: figure,
     update(newSlice, newGeometry, paint) {

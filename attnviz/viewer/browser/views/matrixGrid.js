@@ -29,15 +29,15 @@ export function marksOf(slice, cell, sources, term) {
   ];
 }
 
-// `acts` are point(slice, position or null) and pick(slice, position).
-function makeMatrices(acts) {
+// `actions` are point(slice, position or null) and pick(slice, position).
+function makeMatrices(actions) {
   const plane = h("div", { class: "plane" });
   let matrices = [],
     slices = [];
   const makeAll = memoLast(sizes => {
     slices = []; // none is marked while what had the keyboard leaves
     plane.replaceChildren();
-    matrices = sizes.flat(2).flatMap(each => (each ? [makeMatrix(each.size, acts)] : []));
+    matrices = sizes.flat(2).flatMap(each => (each ? [makeMatrix(each.size, actions)] : []));
     plane.replaceChildren(...matrices.map(matrix => matrix.element));
   });
   return {
@@ -125,10 +125,10 @@ const NEAR = 24, // pixels around a cell that is scrolled to
   ABOVE = 110; // it, with the names of its columns
 const SMALLEST_ON_PAPER = 9.4; // pixels: 7 points
 
-// `acts` are point(slice, position or null) and pick(slice, position).
-export function makeMatrixGrid(acts, bars) {
-  const readout = makeNumberLists(acts),
-    matrices = makeMatrices(acts),
+// `actions` are point(slice, position or null) and pick(slice, position).
+export function makeMatrixGrid(actions, bars) {
+  const readout = makeNumberLists(actions),
+    matrices = makeMatrices(actions),
     scroller = h("div", { class: "matrices" }, matrices.element),
     board = h("div", { class: "board" }, scroller, readout.element, bars);
   const fitted = memoLast(([pictures, space, options]) => fit(pictures, space, options), MOST_FITTED); // other numbers mostly take as much space

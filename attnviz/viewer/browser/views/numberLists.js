@@ -45,7 +45,7 @@ function bothValuesOf(pass, where, look, { name, index }) {
 const flagText = flag => (flag ? "visible" : "hidden");
 
 // Lists of the numbers around the focus. They stay and change their text, so that they stay scrolled.
-export function makeNumberLists(acts) {
+export function makeNumberLists(actions) {
   const box = h("div", { class: "readout" });
   let lists = [];
   const columns = () => lists.map(list => list.cells()); // numbers as they stand: lists beside each other
@@ -56,7 +56,7 @@ export function makeNumberLists(acts) {
   };
   const draw = (lines, paintOf) => {
     if (lists.length !== lines.length) {
-      lists = lines.map(() => makeList(acts));
+      lists = lines.map(() => makeList(actions));
       box.replaceChildren(...lists.map(list => list.element));
     }
     for (const [nth, line] of lines.entries()) lists[nth].update(line, paintOf(line.slice));
@@ -112,7 +112,7 @@ function lineAt(slice, position, axis, focus) {
   };
 }
 
-function makeList(acts) {
+function makeList(actions) {
   const symbol = h("span", { class: "symbol" }),
     name = h("span", { class: "name" }),
     list = makeScroller(h("ol")),
@@ -134,7 +134,7 @@ function makeList(acts) {
       write(name, text);
       list.setAttribute("aria-label", `${plain(slice.symbol)} ${text}`);
       if (items.length !== length) {
-        items = Array.from({ length }, () => makeItem(acts));
+        items = Array.from({ length }, () => makeItem(actions));
         list.replaceChildren(...items.map(item => item.element));
       }
       for (const [n, item] of items.entries()) item.update(labels[n], n === focus, slice, positionAt(n), paint);
@@ -143,14 +143,14 @@ function makeList(acts) {
 }
 
 // A word and its number to click; nothing to press until that is shown.
-function makeItem(acts) {
+function makeItem(actions) {
   const word = h("span", { class: "name" }),
     blank = h("span", { class: "to-come" }),
-    number = button("", () => acts.pick(slice, position)),
+    number = button("", () => actions.pick(slice, position)),
     item = h("li", {}, word, number);
   let slice, position;
-  number.onpointerenter = number.onfocus = () => acts.point(slice, position);
-  number.onpointerleave = number.onblur = () => acts.point(slice, null);
+  number.onpointerenter = number.onfocus = () => actions.point(slice, position);
+  number.onpointerleave = number.onblur = () => actions.point(slice, null);
   return {
     element: item,
     get button() {

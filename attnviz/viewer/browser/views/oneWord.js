@@ -120,7 +120,7 @@ export function makeOneWord(tools, { withoutText = false } = {}) {
     sentenceHeight = 0, // as it was drawn last
     chosenWords = [];
   const inPlace = makeInPlace(tools.set);
-  const acts = {
+  const actions = {
     ...makeActs(tools, () => shown),
     edit: (cell, at) => inPlace.open(shown.pass, cell, at),
     open: key => {
@@ -132,10 +132,10 @@ export function makeOneWord(tools, { withoutText = false } = {}) {
     chosenWords = [...chosenWords.filter(each => each !== key), key];
     tools.go({ cell: { ...shown.where.cell, key }, trail: [] });
   });
-  const scoreToWeight = makeScorePictures(acts),
-    table = makeOneWordTable(acts),
-    phone = makePhoneView(acts),
-    collecting = makeCollectValues(acts, withoutText, () => draw()),
+  const scoreToWeight = makeScorePictures(actions),
+    table = makeOneWordTable(actions),
+    phone = makePhoneView(actions),
+    collecting = makeCollectValues(actions, withoutText, () => draw()),
     caption = h("div", { class: "told" });
   const box = h(
     "section",
@@ -153,7 +153,7 @@ export function makeOneWord(tools, { withoutText = false } = {}) {
   const draw = () => {
     if (box.hidden) return; // letters came late: what is hidden has no extent
     extent ??= measured();
-    const whole = contentOf(shown, acts, withoutText),
+    const whole = contentOf(shown, actions, withoutText),
       frame = frameOf(box, extent, whole),
       most = frame.least ? COLUMNS_IN_TALK : frame.isPhone ? COLUMNS_ON_PHONE : MOST_COLUMNS,
       collection = frame.isPaper ? null : collecting.read(whole, most);
@@ -199,7 +199,7 @@ export function makeOneWord(tools, { withoutText = false } = {}) {
     if (hasCaption) redraw(caption, [h("p", {}, "\u00a0")]); // its line takes its space first
     const inSpace = space => partsIn(content, { opened, space, chosenWords, isPhone: frame.isPhone }),
       parts = fittingParts(content, frame, { partsOf: inSpace, above });
-    if (hasCaption) redraw(caption, drawSentences(parts, content.paint, acts));
+    if (hasCaption) redraw(caption, drawSentences(parts, content.paint, actions));
     const narrow = !content.isAlone && parts.find(({ rest }) => rest.length);
     if (narrow) sentence.show(content, narrow.columns);
     else sentence.hide();

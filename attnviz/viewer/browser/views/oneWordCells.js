@@ -148,29 +148,29 @@ export function sumOf({ cells, band }, { pass, look }) {
 const GAP = "\u00a0_______\u00a0"; // in place of a number that is left to be written
 
 // The sentence of a part, or its products under the selected column; the title of slopes or moves where these replace its numbers.
-export function drawWords(part, paint, acts) {
+export function drawWords(part, paint, actions) {
   if (!part.isThere || paint.withoutText) return [];
   if (paint.where.present) return showsProducts(part) ? [drawProducts(part, paint)] : [];
-  const fold = drawFold(part, acts);
+  const fold = drawFold(part, actions);
   if (part.side !== undefined) return [drawComparison(part), ...fold];
   if (showsProducts(part) && !titleOf(part, paint)) return [drawProducts(part, paint), ...fold];
-  return [drawSentence(part, paint), ...drawWays(part, paint, acts), ...fold];
+  return [drawSentence(part, paint), ...drawWays(part, paint, actions), ...fold];
 }
 
 // The sentence above the table in a talk: the lit band's.
-export function drawSentences(parts, paint, acts) {
+export function drawSentences(parts, paint, actions) {
   const lit = parts.filter(({ isLit }) => isLit),
     isOnePass = lit.every(({ side }) => side === undefined);
   return lit.flatMap(part =>
-    isOnePass ? [drawSentence(part, paint), ...drawFold(part, acts)] : [drawComparison(part)],
+    isOnePass ? [drawSentence(part, paint), ...drawFold(part, actions)] : [drawComparison(part)],
   );
 }
 
 export const showsProducts = ({ multiplies, isTraced, isThere, side }) =>
   isThere && multiplies && !isTraced && side === undefined;
 
-const drawFold = ({ isLong, others, key }, acts) =>
-  isLong && !others.length ? [button("the largest alone", () => acts.open(key), "link")] : [];
+const drawFold = ({ isLong, others, key }, actions) =>
+  isLong && !others.length ? [button("the largest alone", () => actions.open(key), "link")] : [];
 
 const titleOf = ({ cells }, { look }) => look.titleOf(cells.name);
 
@@ -205,13 +205,13 @@ function drawComparison({ cells: { stage }, band: { array, label }, side, note, 
 }
 
 // The buttons from a step's first band to the source of its numbers, and back.
-export function drawWays({ isTraced, step: { sources, layer, bands }, band }, { pass }, acts) {
+export function drawWays({ isTraced, step: { sources, layer, bands }, band }, { pass }, actions) {
   if (!sources.length || !(isTraced ? band.left : band === bands[0])) return [];
   const way = (name, act) => button(name, act, "link"),
-    toSources = () => ["from: ", ...sources.map(({ name }) => way(name, () => acts.trace(name)))],
+    toSources = () => ["from: ", ...sources.map(({ name }) => way(name, () => actions.trace(name)))],
     of = band.left ? layerOfKeys(pass.document, layer) : 0,
-    before = of ? [way(shortLayerName(pass.document, of).replace("Layer", "layer"), () => acts.follow(of))] : [];
-  const ways = isTraced ? [way("back to the sheet", () => acts.trace(""))] : toSources();
+    before = of ? [way(shortLayerName(pass.document, of).replace("Layer", "layer"), () => actions.follow(of))] : [];
+  const ways = isTraced ? [way("back to the sheet", () => actions.trace(""))] : toSources();
   return [h("p", { class: "ways" }, ...ways, ...before)];
 }
 

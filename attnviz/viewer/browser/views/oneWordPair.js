@@ -8,11 +8,11 @@ import { endsOf, partsOf, slotted, withRows } from "./oneWordParts.js";
 import { sharedLimit } from "./slice.js";
 
 // `other` is pass A with its own {slots}, null where it isn't shown; `all` are the slots of both whose numbers need room.
-export function contentOf({ pass, where, look }, acts, withoutText) {
+export function contentOf({ pass, where, look }, actions, withoutText) {
   const { attention } = stepAt(pass, where),
     source = sourceAt(pass, where),
     selection = source?.word === "key" ? { ...where.cell, query: where.cell.key } : where.cell,
-    a = passAOf(look, acts, withoutText),
+    a = passAOf(look, actions, withoutText),
     bands = bandsOf({ pass, where, look }, source, a, withoutText),
     slots = slotted(pass, { selection, attention }, bands),
     other = a && { ...a, slots: slotted(a.pass, a, bandsInA(bands, a.pass, pass)) },
@@ -37,14 +37,14 @@ export function partsIn({ pass, source, other, slots, paint }, { opened, space, 
     parts = partsOf(pass, options, slots).map(part => ({ ...part, isTraced: Boolean(source) }));
   if (!other || source || isPhone) return parts;
   const ofA = partsOf(other.pass, { ...options, chosenWords: [] }, other.slots),
-    ofAByKey = new Map(ofA.map(part => [part.key, { ...part, acts: other.acts, paint: other.paint }]));
+    ofAByKey = new Map(ofA.map(part => [part.key, { ...part, actions: other.actions, paint: other.paint }]));
   const shown = parts.flatMap(b => pairOf(pass, ofAByKey.get(b.key), b, paint, opened)),
     first = shown.findIndex(({ side, ends }) => side || ends); // that differs
   return shown.map((part, nth) => ({ ...part, isFirst: nth === first }));
 }
 
-// Pass A where it is shown above pass B: {pass, where, selection, attention, paint, acts}; else null.
-function passAOf({ pair, colours }, acts, withoutText) {
+// Pass A where it is shown above pass B: {pass, where, selection, attention, paint, actions}; else null.
+function passAOf({ pair, colours }, actions, withoutText) {
   if (!pair?.isThere || !isSheet(pair.pass, pair.where)) return null;
   const { pass, where, look, toB } = pair;
   const inB = act => (name, index) => {
@@ -61,7 +61,7 @@ function passAOf({ pair, colours }, acts, withoutText) {
     selection: where.cell,
     attention: stepAt(pass, where).attention,
     paint: { pass, where, look, colours, limit: 1, before: () => undefined, withoutText, isApart },
-    acts: { ...acts, pick: inB(acts.pick), point: inB(acts.point), edit: () => {} },
+    actions: { ...actions, pick: inB(actions.pick), point: inB(actions.point), edit: () => {} },
   };
 }
 
@@ -117,7 +117,7 @@ function pairOf(pass, ofA, b, paint, opened) {
     difference = differenceOf(a, withAllRows(b), paint);
   if (difference.cells) return bothOf(pass, a, { ...b, names }, difference, paint, opened);
   if (difference.ends) {
-    const endsOfA = endsOf(a).map(end => ({ ...end, side: "A", paint: a.paint, acts: a.acts })),
+    const endsOfA = endsOf(a).map(end => ({ ...end, side: "A", paint: a.paint, actions: a.actions })),
       endsOfB = endsOf(b).map(end => ({ ...end, side: "B" })),
       ends = a.rightColumns.length ? [...endsOfA, ...endsOfB] : [];
     return [{ ...b, names, side: "", ends, note: "the same, added up in other shares" }];

@@ -22,8 +22,8 @@ const PHONE = "(max-width: 599px)";
 
 export const isOnPhone = () => globalThis.matchMedia(PHONE).matches || isNarrowFrame(globalThis);
 
-// `acts` are those of the view. Returns {element, update(parts, paint), clear()}.
-export function makePhoneView(acts) {
+// `actions` are those of the view. Returns {element, update(parts, paint), clear()}.
+export function makePhoneView(actions) {
   const box = h("div", { class: "hand" });
   let shown = null,
     opened = "", // the id of the cell whose working is there
@@ -33,11 +33,11 @@ export function makePhoneView(acts) {
   const tap = (id, { name, index }) => {
     opened = opened === id ? "" : id;
     isTapped = true;
-    acts.pick(name, index);
+    actions.pick(name, index);
   };
   const draw = () => {
     const { parts, paint } = shown;
-    redraw(box, drawGroups(parts, { paint, acts, tap, isOpen: id => id === opened }));
+    redraw(box, drawGroups(parts, { paint, actions, tap, isOpen: id => id === opened }));
     const cells = rowsIn(box).flat();
     setTabStop(cells, cells.find(each => each.getAttribute("aria-expanded") === "true") ?? cells[0]);
   };
@@ -90,7 +90,7 @@ const MAX_PRODUCTS = 12,
   PRODUCTS_ALONE = 10; // of more products the largest have a line each, the others share one
 
 // Parts that follow each other with the same columns stand in one table, where their columns are words; those of a step that
-// has no room beside the others in one of its own. `view` is {paint, acts, tap(id, cell), isOpen(id)}.
+// has no room beside the others in one of its own. `view` is {paint, actions, tap(id, cell), isOpen(id)}.
 function drawGroups(parts, view) {
   const groups = [];
   for (const part of parts) {
@@ -105,7 +105,7 @@ function drawGroups(parts, view) {
     ...drawn.flatMap(group =>
       group.isList ? drawList(group.parts, group === groups[0], view) : drawVectors(group.parts[0], parts, view),
     ),
-    ...(compared?.isThere && !view.paint.withoutText ? drawWays(compared, view.paint, view.acts) : []),
+    ...(compared?.isThere && !view.paint.withoutText ? drawWays(compared, view.paint, view.actions) : []),
   ];
 }
 
@@ -197,7 +197,7 @@ function rangeOf(labels) {
 
 // `parts` are the bands of a list: the words in its rows, the parts in its columns.
 function drawWords(parts, isFirst, view) {
-  const { paint, acts } = view,
+  const { paint, actions } = view,
     { pass, where } = paint,
     { columns: axis } = parts[0].cells;
   const compared = parts.find(({ left }) => left),
@@ -213,7 +213,7 @@ function drawWords(parts, isFirst, view) {
       open = ids.findIndex(view.isOpen),
       face = faces[open]?.[nth];
     const cells = strip ? [strips[nth]] : ids.map((id, column) => drawCell(faces[column]?.[nth], id, view));
-    const line = [drawWord(axis, position, paint, acts), ...cells];
+    const line = [drawWord(axis, position, paint, actions), ...cells];
     if (!face?.cell) return [line];
     return [line, drawOpened(shown.length + 1, drawWorkings(shown[open], face, view))];
   });
@@ -259,11 +259,11 @@ function drawHead(parts, strip, axis, { unit }) {
 }
 
 // A word of the sentence asks when it is tapped; another is selected.
-function drawWord(axis, position, { pass, where: { cell, step } }, acts) {
+function drawWord(axis, position, { pass, where: { cell, step } }, actions) {
   const isOneSentence = axis.name === "key" && pass.wordsAt(step).shared,
     asks = isOneSentence && cell.query === position,
     isChosen = cell[axis.name] === position;
-  const act = button(axis.labels[position], () => acts.select(axis.name, position, false), "stop");
+  const act = button(axis.labels[position], () => actions.select(axis.name, position, false), "stop");
   act.dataset.act = `${axis.name} ${position}`;
   act.setAttribute("aria-pressed", isOneSentence ? asks : isChosen);
   return h(
@@ -380,7 +380,7 @@ function drawCell(face, id, { paint, tap, isOpen }) {
 const drawOpened = (width, workings) => h("tr", { class: "opened" }, h("td", { colSpan: width }, workings));
 
 // How a number was computed.
-function drawWorkings({ band: { array } }, { cell: { name, index } }, { paint, acts }) {
+function drawWorkings({ band: { array } }, { cell: { name, index } }, { paint, actions }) {
   const { pass, where, look } = paint,
     terms = pass.terms(name, index),
     number = pass.number(name, index);
@@ -399,7 +399,7 @@ function drawWorkings({ band: { array } }, { cell: { name, index } }, { paint, a
     { class: "workings" },
     ...(array ? [] : drawBothValues(pass, where, look, { name, index })),
     ...(areProducts ? [drawTerms(), ...story] : [...story, drawTerms()]),
-    ...(acts.ask ? [drawQuestions(acts)] : []),
+    ...(actions.ask ? [drawQuestions(actions)] : []),
   );
 }
 

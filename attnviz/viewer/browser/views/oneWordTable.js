@@ -10,14 +10,14 @@ const FIRST_COLUMN = "Step"; // over the sentences
 const blanks = count => Array.from({ length: Math.max(count, 0) }, () => h("td", { class: "blank" }));
 
 // The names of a part's columns; `isFirst` is whether it is the first of the table, over the sentences too.
-function makeHeader(part, { partIndex, isFirst, width }, acts) {
+function makeHeader(part, { partIndex, isFirst, width }, actions) {
   const { cells, rest } = part,
     isSelectable = SELECTABLE.has(cells.columns.name),
     endNames = endNamesOf(part),
     missing = cells.size[1] - part.columns.length - rest.length;
   let columns = part.columns;
   const names = columns.map((_, nth) => {
-    const act = button("", ({ shiftKey }) => acts.select(cells.columns.name, columns[nth], shiftKey), "link");
+    const act = button("", ({ shiftKey }) => actions.select(cells.columns.name, columns[nth], shiftKey), "link");
     act.tabIndex = -1;
     return h("th", { scope: "col" }, act);
   });
@@ -82,17 +82,17 @@ function namesOf(columns) {
 }
 
 // The line of a part that is the `nth` of `height`, in a table of `width` columns.
-function makeLine(part, { partIndex, nth, height, width }, acts) {
+function makeLine(part, { partIndex, nth, height, width }, actions) {
   const { cells, left, band, side } = part,
     isFirst = nth === 0,
     isOfOthers = nth === part.rows.length,
     isSingle = height === 1 && !side,
     hasHeads = isOfHeads(cells.rows),
     isPlace = height > 1 && !hasHeads;
-  const bodyCells = part.columns.map(() => makeCell(acts)),
-    endCells = endsOf(part).map(end => makeCell(end.acts ?? acts)),
-    rest = part.rest.length ? makeCell(acts) : null,
-    before = left ? makeCell(acts) : null;
+  const bodyCells = part.columns.map(() => makeCell(actions)),
+    endCells = endsOf(part).map(end => makeCell(end.actions ?? actions)),
+    rest = part.rest.length ? makeCell(actions) : null,
+    before = left ? makeCell(actions) : null;
   const sentence = h("td", { class: "said", rowSpan: height }),
     label = h("th", { class: isPlace ? "label place" : "label", scope: "row" }),
     sum = h("td", { class: "sum" });
@@ -137,7 +137,7 @@ function makeLine(part, { partIndex, nth, height, width }, acts) {
       const row = isOfOthers ? null : part.rows[nth],
         [, selected] = selectedPlace(paint.pass, part);
       line.classList.toggle("lit", part.isLit);
-      if (isFirst) redraw(sentence, drawWords(part, paint, acts));
+      if (isFirst) redraw(sentence, drawWords(part, paint, actions));
       cellsAt(part, paint, row).forEach((face, i) => {
         bodyCells[i].update(face, part.columns[i] === selected);
       });
@@ -148,7 +148,7 @@ function makeLine(part, { partIndex, nth, height, width }, acts) {
       });
       if (isOfOthers) {
         if (before) label.textContent = "together";
-        redraw(before?.element ?? label, [othersOf(part, acts)]);
+        redraw(before?.element ?? label, [othersOf(part, actions)]);
       } else {
         label.textContent = labelOf(part, { row, isFirst, isPlace, hasHeads, withoutText: paint.withoutText });
         if (isPlace) label.setAttribute("aria-label", label.textContent.replace("dim ", "dimension "));
@@ -170,9 +170,9 @@ function labelOf({ side, cells, band, isAlone }, { row, isFirst, isPlace, hasHea
   return withoutText && (side === "A" || isAlone) ? `${oneWord} ${side}` : side;
 }
 
-function othersOf({ key, others, left, side, band }, acts) {
+function othersOf({ key, others, left, side, band }, actions) {
   const text = left ? `other ${others.length}` : `${others.length} more`,
-    made = button(text, () => acts.open(key), "link");
+    made = button(text, () => actions.open(key), "link");
   made.ariaLabel = `${side ? `${side}, ` : ""}${band.label}: ${text}`;
   return made;
 }
@@ -260,13 +260,15 @@ function makeCacheLine(partIndex, width) {
 }
 
 // mark() takes of B, and of A, what line.mark() does.
-export function makeOneWordTable(acts) {
+export function makeOneWordTable(actions) {
   const table = h("table", { role: "grid" });
   let lines = [];
   const cells = () => lines.flatMap(line => line.cells());
   rovingFocus(table, () => lines.map(line => line.cells()).filter(({ length }) => length));
   const build = memoLast(([width, hasCacheLine], parts) => {
-    lines = parts.flatMap((part, nth) => linesOf(part, parts[nth - 1], { partIndex: nth, width, hasCacheLine }, acts));
+    lines = parts.flatMap((part, nth) =>
+      linesOf(part, parts[nth - 1], { partIndex: nth, width, hasCacheLine }, actions),
+    );
     const columns = ["said", "label", ...Array(width + 1).fill("")].map(name => h("col", { class: name }));
     table.replaceChildren(h("colgroup", {}, ...columns), ...lines.map(line => line.element));
   });
@@ -319,14 +321,16 @@ function shapeOf({ key, side, columns, rest, rightColumns, ends, left, right, le
 }
 
 // The lines of a part: its columns' names, where they are others than those above, and its rows.
-function linesOf(part, above, { partIndex, width, hasCacheLine }, acts) {
+function linesOf(part, above, { partIndex, width, hasCacheLine }, actions) {
   const { cells, side } = part,
     height = heightOf(part),
     named = side === "A" && hasWords(cells.columns) ? partIndex + 1 : partIndex; // by B's words, which A may lack
   return [
-    ...(isNamed(part, above) ? [makeHeader(part, { partIndex: named, isFirst: !above, width }, acts)] : []),
+    ...(isNamed(part, above) ? [makeHeader(part, { partIndex: named, isFirst: !above, width }, actions)] : []),
     ...(hasCacheLine && partIndex === 0 && cells.columns.name === "key" ? [makeCacheLine(partIndex, width)] : []),
-    ...Array.from({ length: height }, (_, nth) => makeLine(part, { partIndex, nth, height, width }, part.acts ?? acts)),
+    ...Array.from({ length: height }, (_, nth) =>
+      makeLine(part, { partIndex, nth, height, width }, part.actions ?? actions),
+    ),
   ];
 }
 

@@ -89,8 +89,8 @@ export function makePairing(tools) {
     first = button("", () => {}, "link"),
     swap = button("Swap", () => tools.send("exchange", true)),
     unpin = button("Unpin", () => tools.send("unpin", true));
-  const acts = h("div", { class: "acts" }, views, swap, unpin),
-    box = h("section", { class: "pairing", "aria-label": "Two passes" }, joined.element, sides, differs, acts);
+  const actionBar = h("div", { class: "acts" }, views, swap, unpin),
+    box = h("section", { class: "pairing", "aria-label": "Two passes" }, joined.element, sides, differs, actionBar);
   swap.title = "A and B change places";
   swap.hidden = unpin.hidden = Boolean(tools.alone);
   const drawViews = memoLast(present =>

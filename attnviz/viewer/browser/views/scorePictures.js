@@ -44,8 +44,8 @@ function picturesOf(content, frame) {
     later = numbers.flatMap(each => [...each.later, ...each.ends.map(end => end * each.factor)]),
     ends = numbers.flatMap(each => each.ends);
   return [
-    { ...a, isMovable: false, acts: other.acts },
-    { ...b, acts: null },
+    { ...a, isMovable: false, actions: other.actions },
+    { ...b, actions: null },
   ].map((each, nth) => ({
     ...each,
     title: `${"AB"[nth]}: ${each.title}`,
@@ -53,10 +53,10 @@ function picturesOf(content, frame) {
   }));
 }
 
-/** `acts` are those of the One word view. Returns {element, update(content, frame, isCalm)}, which returns the content without what the
+/** `actions` are those of the One word view. Returns {element, update(content, frame, isCalm)}, which returns the content without what the
  * pictures show. */
-export function makeScorePictures(acts) {
-  const [ofA, ofB] = [makeScoreToWeight(acts), makeScoreToWeight(acts)],
+export function makeScorePictures(actions) {
+  const [ofA, ofB] = [makeScoreToWeight(actions), makeScoreToWeight(actions)],
     box = h("div", { class: "score-pictures", hidden: true }, ofB.element);
   return {
     element: box,

@@ -23,8 +23,8 @@ const place = (element, attributes) => {
     element.setAttribute(name, px(["width", "height"].includes(name) ? Math.max(0, value) : value)); // a box may have no size yet
 };
 
-/** `acts` are those of the view. Returns {element, update(shown, heights, options)}; without anything to show it is hidden. */
-export function makeScoreToWeight(acts) {
+/** `actions` are those of the view. Returns {element, update(shown, heights, options)}; without anything to show it is hidden. */
+export function makeScoreToWeight(actions) {
   const svg = svgElement("svg", { role: "group" }),
     scroll = h("div", { class: "rows" }, svg),
     hint = h("span", { class: "digits" }),
@@ -43,7 +43,7 @@ export function makeScoreToWeight(acts) {
     stripAt = ({ row, rows }) => (layout.isOnTop ? TOP - 14 : layout.top + row * rows.length + FOOT + 2),
     barsFrom = ({ axis }) =>
       layout.left + Math.min(axis.length, DOTS * (layout.right - layout.left)) + (layout.isPhone ? 10 : 70);
-  const actsOf = () => shown.acts ?? acts, // of A beside B its own
+  const actionsOf = () => shown.actions ?? actions, // of A beside B its own
     cellOf = key =>
       shown.phase > 1 ? [shown.attention, shown.attentionAt(key)] : [shown.stage, shown.rows[key].set.index],
     setAt = key => [shown.rows[key].set.name, shown.rows[key].set.index];
@@ -73,9 +73,9 @@ export function makeScoreToWeight(acts) {
     parts = makeParts(svg, shown, layout);
     for (const [key, { group, words, dot }] of parts.rows.entries()) {
       write(words[0], shortened(shown.rows[key].label, hasTerms ? 11 : 9)); // the words stay while all else moves
-      group.onclick = () => actsOf().pick(...(held ? setAt(key) : cellOf(key)));
-      group.onpointerenter = () => actsOf().point(...cellOf(key));
-      group.onpointerleave = () => acts.point(null, null); // it may be hidden by then
+      group.onclick = () => actionsOf().pick(...(held ? setAt(key) : cellOf(key)));
+      group.onpointerenter = () => actionsOf().point(...cellOf(key));
+      group.onpointerleave = () => actions.point(null, null); // it may be hidden by then
       hold(dot, key);
     }
   }
@@ -165,7 +165,7 @@ export function makeScoreToWeight(acts) {
         room = left - words - 8, // before the axis
         [from, to] = [Math.min(...ends) - BESIDE_PX, Math.max(...ends) + BESIDE_PX], // of dot and chain
         isEnd = from - left + room > VALUE_PX && (row.value < 0 || to + VALUE_PX > (phase || isWeighed ? bars : width)),
-        isLoose = now.isMovable && !row.isHidden && !acts.alone,
+        isLoose = now.isMovable && !row.isHidden && !actions.alone,
         share = row.weight * whole;
       if (hasTerms) write(texts[1], said);
       write(value, row.isHidden ? "hidden" : isPhone && phase ? "" : short(row.value));
@@ -189,9 +189,11 @@ export function makeScoreToWeight(acts) {
     svg.setAttribute("aria-label", captionOf(now));
     write(
       hint,
-      now.isMovable && !acts.alone && layout.takesFocus ? `Drag a dot${isPhone ? "" : ", or use the arrow keys"}` : "",
+      now.isMovable && !actions.alone && layout.takesFocus
+        ? `Drag a dot${isPhone ? "" : ", or use the arrow keys"}`
+        : "",
     );
-    back.hidden = Boolean(acts.alone) || !shown.rows.some(({ change }) => change >= 0);
+    back.hidden = Boolean(actions.alone) || !shown.rows.some(({ change }) => change >= 0);
   }
 
   // One dot is a tab stop: the arrow keys up and down lead to the others.
@@ -209,7 +211,7 @@ export function makeScoreToWeight(acts) {
     motion.set({ ...momentNow(), axis });
   }
   function commit() {
-    if (held) acts.set(shown.rows[held.key].set, held.value);
+    if (held) actions.set(shown.rows[held.key].set, held.value);
   }
   function release() {
     settled.drop();
@@ -217,7 +219,7 @@ export function makeScoreToWeight(acts) {
     motion.go(momentNow());
   }
   function takeBack(row = shown.rows.findLast(({ change }) => change >= 0)) {
-    acts.send("drop", row.change);
+    actions.send("drop", row.change);
   }
   function hold(dot, key) {
     const isLoose = () => dot.getAttribute("role") !== null;
@@ -260,7 +262,7 @@ export function makeScoreToWeight(acts) {
         const all = looseDots();
         (all[all.indexOf(dot) + next] ?? dot).focus();
         setStop();
-      } else if (event.key === "Enter" || event.key === " ") acts.pick(...cellOf(key));
+      } else if (event.key === "Enter" || event.key === " ") actions.pick(...cellOf(key));
       else return;
       event.preventDefault();
       event.stopPropagation(); // on the page arrow keys lead to another step

@@ -128,9 +128,9 @@ export function makeTwoRows(tools) {
     on = button("", () => tools.send("next", true), "primary"),
     play = button("", () => (isWriting ? stop() : start())),
     back = button("Delete", () => tools.send("shorter", true)),
-    acts = h("p", { class: "acts" }, on, play, back),
+    actionBar = h("p", { class: "acts" }, on, play, back),
     svg = svgElement("svg", { "aria-hidden": "true" }, lines, arcs, labels),
-    below = h("div", { class: "below" }, caption, acts),
+    below = h("div", { class: "below" }, caption, actionBar),
     box = h("div", { class: "two-rows", role: "group" }, svg, read.element, written.element, ofA.element, below);
   let shown = /** @type {any} */ (null),
     own = /** @type {any} */ (null), // the texts of the pass
@@ -245,7 +245,7 @@ export function makeTwoRows(tools) {
     lines.classList.toggle("muted", isMuted);
     arcs.classList.toggle("muted", isEncoderMuted);
     box.classList.toggle("filmed", filmed !== null);
-    acts.hidden = !next || Boolean(tools.alone);
+    actionBar.hidden = !next || Boolean(tools.alone);
     on.hidden = isDone();
     write(on, `Next word: ${slots.at(-1).text}`);
     write(play, isWriting ? "❚❚ Pause" : isDone() ? "▶ Write again" : "▶ Write all");

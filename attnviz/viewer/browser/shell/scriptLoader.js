@@ -9,11 +9,11 @@ const FAILED = "Part of this page couldn’t start. Reloading usually helps.";
 /** @typedef {{ name: string, default: (modules: any) => { added: any, exports: any }, styles: Record<string, string> }} LateScript */
 
 /** The script loader of the page at `site`. `first` is the first script: its `modules`, its `styles`, and the `scripts` that load later, each with
- * its `path` and the names of the scripts that it runs `after`. Returns late(name), a promise of a script's exports: it retries until the script has
- * loaded, and rejects if the script throws. late.add(script) registers a fetched script, late.get(name) returns a loaded one's exports,
- * late.prefetch() loads all others in turn, and late.adoptStyles(root) gives a shadow root all styles, and a notice while a script is missing.
+ * its `path` and the names of the scripts that it runs `after`. Returns {load, add, get, prefetch, adoptStyles}: load(name) is a promise of a script's
+ * exports, which retries until the script has loaded and rejects if the script throws; add(script) takes a fetched script; get(name) returns a loaded
+ * one's exports; prefetch() loads all others in turn; adoptStyles(root) gives a shadow root all styles, and a notice while a script is missing.
  * @param {URL} site @param {{ modules: any, styles: Record<string, string>, scripts: Record<string, { path: string, after: string[] }> }} first */
-export function makeLate(site, { modules, styles, scripts }) {
+export function makeScriptLoader(site, { modules, styles, scripts }) {
   const loading = /** @type {Map<string, Promise<any>>} */ (new Map()),
     loaded = /** @type {Map<string, any>} */ (new Map()),
     requested = /** @type {Set<string>} */ (new Set()), // by more than prefetch()
@@ -64,9 +64,9 @@ export function makeLate(site, { modules, styles, scripts }) {
     }
   }
   /** @param {string} name */
-  async function loadScript(name) {
+  async function fetchAndAdd(name) {
     try {
-      const [script] = await Promise.all([fetchScript(name), ...scripts[name].after.map(load)]);
+      const [script] = await Promise.all([fetchScript(name), ...scripts[name].after.map(loadOnce)]);
       add(script);
     } finally {
       loading.delete(name); // a failure too, so that the next request tries again
@@ -75,9 +75,9 @@ export function makeLate(site, { modules, styles, scripts }) {
     return loaded.get(name);
   }
   /** @param {string} name */
-  function load(name) {
+  function loadOnce(name) {
     if (loaded.has(name)) return Promise.resolve(loaded.get(name));
-    if (!loading.has(name)) loading.set(name, loadScript(name));
+    if (!loading.has(name)) loading.set(name, fetchAndAdd(name));
     return /** @type {Promise<any>} */ (loading.get(name));
   }
   /** @param {string} name */
@@ -85,31 +85,31 @@ export function makeLate(site, { modules, styles, scripts }) {
     requested.add(name);
     scripts[name].after.forEach(request);
   }
-  const late = (/** @type {string} */ name) => {
-    request(name);
-    return load(name);
-  };
   // A missing script is tried again in the next round, after an ever longer pause: it isn't urgent.
   async function prefetch() {
     const all = Object.entries(scripts),
       isNext = (/** @type {typeof all[number]} */ [name, { after }]) =>
         !loaded.has(name) && !failed.has(name) && after.every(each => loaded.has(each));
     for (let pause = AGAIN_MS; ; pause = Math.min(2 * pause, LONGEST_MS)) {
-      for (const each of all) if (isNext(each)) await load(each[0]).catch(() => {});
+      for (const each of all) if (isNext(each)) await loadOnce(each[0]).catch(() => {});
       if (!all.some(isNext)) return;
       await new Promise(done => setTimeout(done, pause));
     }
   }
   sheets.add(styles);
-  return Object.assign(late, {
+  return {
+    load(/** @type {string} */ name) {
+      request(name);
+      return loadOnce(name);
+    },
     add,
     get: (/** @type {string} */ name) => loaded.get(name),
     prefetch,
-    adoptStyles: (/** @type {ShadowRoot} */ root) => {
+    adoptStyles(/** @type {ShadowRoot} */ root) {
       sheets.adoptStyles(root);
       for (const each of [missingNotice, failedNotice]) each.attachTo(root);
     },
-  });
+  };
 }
 
 // Stylesheets by name, in the order of their names whichever comes first: later ones win.
