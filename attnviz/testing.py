@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.read.files import as_array
+from attnviz.checks.read.labels import title
 from attnviz.checks.read.layouts import score_stages, stages
 from attnviz.checks.read.names import named, renamed
-from attnviz.checks.read.titles import title
 from attnviz.checks.report.compare_arrays import check_arrays, compare
 from attnviz.checks.report.verdict import Comparison
 from attnviz.core.errors import OwnArraysError

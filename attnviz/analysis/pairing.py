@@ -9,9 +9,8 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from attnviz.core.arrays import ROUNDING
-from attnviz.core.graph import ancestors
 from attnviz.core.selection import Axis, Selection
-from attnviz.core.stage import name_in_layer, split_layer
+from attnviz.core.stage import ancestors, name_in_layer, split_layer
 from attnviz.core.tokens import without_number
 from attnviz.core.trace import Trace
 
@@ -240,3 +239,13 @@ def _compared(name: str, first: np.ndarray, second: np.ndarray, *, flags: bool) 
 def _largest(sizes: np.ndarray) -> tuple[int, ...]:
     """The index of the largest size; () if all are 0."""
     return tuple(int(each) for each in np.unravel_index(sizes.argmax(), sizes.shape)) if sizes.any() else ()
+
+
+def difference(before: Trace, after: Trace, name: str) -> np.ndarray:
+    """The difference of a stage between two traces: after - before.
+
+    0 where a key is hidden in both; -inf where it became hidden, inf where it became visible. In a boolean mask these
+    are -1 and 1.
+    """
+    old, new = (np.asarray(trace[name].value, dtype=np.float64) for trace in (before, after))
+    return np.subtract(new, old, out=np.zeros(new.shape), where=new != old)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from attnviz.core.graph import ancestors
 from attnviz.core.operations.linear import Addition
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.online_softmax import RunningOutput, RunningSum
 from attnviz.core.operations.operation import Source
 from attnviz.core.operations.scores import Hide
 from attnviz.core.operations.softmax import Softmax
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, ancestors
 from attnviz.core.trace import Trace
 from attnviz.models.task import most_probable
 

@@ -3,10 +3,11 @@ a phone takes home: the moments of the speaker's talk that were shown, as one HT
 """
 
 import gzip
+import html
 import math
 import time
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from urllib.parse import parse_qs
 
 import msgspec
@@ -14,8 +15,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.app.mount import base_path, local_path
-from attnviz.app.static_files import accepts_gzip
+from attnviz.app.static_files import accepts_gzip, base_path, local_path
 from attnviz.classroom.codes import code_in, seat_age
 from attnviz.classroom.fair_queue import FairQueue
 from attnviz.classroom.http import NO_STORE
@@ -23,7 +23,8 @@ from attnviz.classroom.room_entry import ROOMS
 from attnviz.core.errors import TalkError
 from attnviz.lessons.talk import Talk, TalkMoment, talk_moment
 from attnviz.scene.document.encoding import to_json
-from attnviz.viewer.class_page import class_page
+from attnviz.viewer.bundle import THEME, joined
+from attnviz.viewer.script import SCRIPTS
 from attnviz.viewer.site.static_edition import talk_file
 
 _HEADERS = {"Vary": "Accept-Encoding", "Cache-Control": "no-cache"}  # an update changes the scripts that it names
@@ -60,6 +61,50 @@ class ClassPages:
 @lru_cache(64)
 def _compressed(code: str) -> bytes:
     return gzip.compress(class_page(code).encode(), mtime=0)
+
+
+# of what is drawn without the viewer
+STYLES = (
+    "charts",
+    "classVoices",
+    "classroom",
+    "frame",
+    "lesson",
+    "lessonOwnPictures",
+    "phone",
+    "slide",
+    "tokens",
+)
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Class · attnviz</title>
+<link rel="icon" href="data:,">
+<script type="module" src="{script}"></script>
+<style>{styles}</style>
+</head>
+<body>
+<main class="attnviz" data-room="{code}" data-pictures="{pictures}" aria-busy="true"><noscript>Switch JavaScript on: a
+script draws the class.</noscript></main>
+</body>
+</html>
+"""
+
+
+def class_page(code: str) -> str:
+    """The page of a room, which may not exist: then it asks for another code."""
+    return _filled()[0] + html.escape(code) + _filled()[1]
+
+
+@cache
+def _filled() -> tuple[str, str]:
+    """The page before and after the code. Its addresses are relative: it lies next to the folder of the scripts."""
+    styles = joined(STYLES) + THEME.read_text("utf-8")
+    script, pictures = (SCRIPTS[name].path.lstrip("/") for name in ("follower", "classPictures"))
+    before, after = _PAGE.format(script=script, pictures=pictures, styles=styles, code="\0").split("\0")
+    return before, after
 
 
 HOME_PATH = "/room/home"

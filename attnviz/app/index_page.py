@@ -13,9 +13,8 @@ from string import Template
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from attnviz.app.mount import local_path
 from attnviz.app.scripts import paths
-from attnviz.app.static_files import DROPPED, accepts_gzip
+from attnviz.app.static_files import DROPPED, accepts_gzip, local_path
 from attnviz.app.streamlit_private import INDEX_FONT, INDEX_STYLESHEET, INDEX_TITLE, late_scripts, static_folder
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.viewer.script import SCRIPTS

@@ -26,7 +26,7 @@ from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH
 from attnviz.app.class_pages import HOME_PATH
 from attnviz.app.index_page import FIRST_MOMENT_SCRIPT
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH
-from attnviz.app.mount import base_path
+from attnviz.app.static_files import base_path
 from attnviz.app.streamlit_private import BackMsg
 from attnviz.classroom import room_routes
 from attnviz.viewer.bundle import hash_source

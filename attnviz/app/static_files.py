@@ -12,18 +12,29 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import streamlit as st
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app import streamlit_private
-from attnviz.app.mount import local_path
 
 _FOLDER = "static"
 _TEXTS = {".css", ".js", ".json", ".map", ".svg", ".txt"}  # fonts and pictures are compressed already
 _LANE = ThreadPoolExecutor(1, "static files")  # one at a time, so none is compressed twice
 # request headers that would make Streamlit answer with less than the whole file
 DROPPED = {b"range", b"if-none-match", b"if-modified-since", b"if-match", b"if-unmodified-since", b"if-range"}
+
+
+def base_path(scope: Scope) -> str:
+    """The path that the app is mounted at, without a slash at its end."""
+    return scope.get("root_path", "") + f"/{st.get_option('server.baseUrlPath').strip('/')}".rstrip("/")
+
+
+def local_path(scope: Scope) -> str | None:
+    """The path below the mount path: empty at the mount path itself, None for a path that isn't below it."""
+    base, path = base_path(scope), scope["path"]
+    return path[len(base) :] if f"{path}/".startswith(f"{base}/") else None
 
 
 def accepts_gzip(header: str) -> bool:

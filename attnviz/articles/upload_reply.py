@@ -11,7 +11,7 @@ from msgspec import UNSET
 from attnviz.articles import pieces
 from attnviz.articles.pieces import Side, format_number, matrix
 from attnviz.checks.passes.comparison import Agreement
-from attnviz.checks.read.titles import shortened, title
+from attnviz.checks.read.labels import shortened, title
 from attnviz.checks.report.words import HEAD, capital
 from attnviz.checks.uploads import Upload, UploadComparison, UploadRequest, compared, example_file
 from attnviz.contract.article import Article, Columns, Piece, Table

@@ -13,9 +13,10 @@ from msgspec import Meta, Struct, structs
 
 from attnviz.checks.read.decode_steps import KEPT
 from attnviz.checks.read.files import read_file
+from attnviz.checks.read.labels import with_words, words_in, words_of
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, recomputed, stages
 from attnviz.checks.read.limits import bounded_stages
-from attnviz.checks.read.names import layers_of, with_words, words_in, words_of
+from attnviz.checks.read.names import layers_of
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import AS_COMPUTED, Comparison
 from attnviz.contract.base import received

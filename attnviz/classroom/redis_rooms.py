@@ -20,9 +20,8 @@ from redis.asyncio import Redis
 from redis.exceptions import RedisError
 
 from attnviz.classroom.codes import new_code, new_secret
-from attnviz.classroom.commands import AnyCommand, End, Move, OfferDevice, read, to_json
+from attnviz.classroom.commands import AnyCommand, End, Move, OfferDevice, RoomLog, read, to_json
 from attnviz.classroom.room import OFFER_SECONDS, SECONDS, Room, RoomError
-from attnviz.classroom.room_log import RoomLog
 from attnviz.classroom.rooms import BUSY, FOR_ALL, MAX_IMAGES, LiveRoom, Presence, Rooms, check_room_limits
 
 AWAY = (RedisError, OSError, TimeoutError)

@@ -46,7 +46,7 @@ class Join(Strict, frozen=True):
 
 
 class Reopen(Strict, frozen=True):
-    """Reopen a room that the server has lost, from its log (`room_log`)."""
+    """Reopen a room that the server has lost, from its log (`RoomLog`)."""
 
     link: Secret
     seat: Secret

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from attnviz.classroom import commands
 from attnviz.classroom.codes import is_one_of
 from attnviz.classroom.commands import AnyCommand, Make, Place, Value
-from attnviz.classroom.written import ListenersQuestion, is_text, length_refusal
 from attnviz.contract.classroom import PressKind
 from attnviz.core.limits import MAX_TALK_MOMENTS
+from attnviz.core.tokens import clean
 
 LARGEST = 1e12  # the largest number that an answer may be
 SECONDS = 2 * 60 * 60  # how long a room lasts after the speaker's last move
@@ -25,6 +25,39 @@ MAX_COMMANDS = 100_000  # commands of followers that a room keeps; a class of 12
 MAX_DEVICES = 5  # devices that one speaker may use
 FOLLOWERS = commands.Join | commands.Answer | commands.Point | commands.Wonder | commands.Vote
 LATEST_PRESSES = 8  # presses that the presented page can still read, if it hears of them late
+
+
+MAX_CHARACTERS = 140
+_INVISIBLE = " \u200c\u200d"
+
+
+def one_line(text: str) -> str:
+    r"""A text in NFC on one line, without control or direction characters; joiners stay inside it alone.
+
+    >>> one_line("  It looks \n back\u202e. ")
+    'It looks back.'
+    """
+    return " ".join(clean(text).split()).strip(_INVISIBLE)
+
+
+def is_text(text: object) -> bool:
+    """Whether this is what `one_line` makes of a text of 1 to `MAX_CHARACTERS` characters."""
+    return isinstance(text, str) and 0 < len(text) <= MAX_CHARACTERS and text == one_line(text)
+
+
+def length_refusal(text: str) -> str:
+    """Why a text is refused for its length; empty if it isn't."""
+    return f"At most {MAX_CHARACTERS} characters; this has {len(text)}." if len(text) > MAX_CHARACTERS else ""
+
+
+@dataclass
+class ListenersQuestion:
+    """What a listener asks the speaker; an empty text if it was withdrawn."""
+
+    id: int
+    text: str
+    time: float  # when it was asked, in seconds
+    votes: set[str] = field(default_factory=set)  # the seats that want it answered
 
 
 class RoomError(ValueError):

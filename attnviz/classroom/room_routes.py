@@ -22,10 +22,9 @@ from attnviz.classroom.http import NO_STORE, TooLargeError, compressed_response,
 from attnviz.classroom.light import light_moment_at
 from attnviz.classroom.questions import check_image, image_name, moment_at, place_in, with_image
 from attnviz.classroom.reopening import reopened
-from attnviz.classroom.room import Room, RoomError
+from attnviz.classroom.room import Room, RoomError, one_line
 from attnviz.classroom.room_entry import FULL, ROOMS, count_message, count_room, join, network, room_of_seat, seated
 from attnviz.classroom.rooms import LiveRoom
-from attnviz.classroom.written import one_line
 from attnviz.contract.classroom import Led, Offer, OwnAnswer, OwnNow, Seat
 from attnviz.scene.document.encoding import Json, to_json
 

@@ -13,9 +13,19 @@ from typing import NamedTuple
 from msgspec import structs
 
 from attnviz.classroom.codes import hash_of, host_name, is_one_of, new_code, new_secret
-from attnviz.classroom.commands import Again, AllowQuestions, AnyCommand, End, Make, Move, Open, ShowTexts, Wait
+from attnviz.classroom.commands import (
+    Again,
+    AllowQuestions,
+    AnyCommand,
+    End,
+    Make,
+    Move,
+    Open,
+    RoomLog,
+    ShowTexts,
+    Wait,
+)
 from attnviz.classroom.room import SECONDS, Question, Room, RoomError
-from attnviz.classroom.room_log import RoomLog
 from attnviz.contract.classroom import Audience, ClassNow, Pointed, Round, Seat, Wondered, Written
 from attnviz.scene.document.encoding import to_json
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attnviz.analysis.gradients import difference
+from attnviz.analysis.pairing import difference
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits
 from attnviz.core.operations.softmax import Softmax
@@ -80,7 +80,7 @@ def steepest(trace: Trace, name: str, index: Sequence[int], gradients: Mapping[s
     A parameter's is its derivative.
 
     >>> from attnviz import Settings, trace_of
-    >>> from attnviz.analysis.gradients import gradients
+    >>> from attnviz.analysis.provenance import gradients
     >>> trace = trace_of(Settings("the cat sat", mask="causal"))
     >>> steepest(trace, "output", (2, 0), gradients(trace, "output", (2, 0)))
     'output[sat, 1] moves most with the word “cat” (slope 0.4729) and with the parameter w_o[3, 1] (slope 1.8428).'

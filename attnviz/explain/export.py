@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from attnviz.core.graph import ancestors
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.scores import Hide
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Stage, ancestors
 from attnviz.core.trace import Layer, Trace
 from attnviz.explain.steps import full_title
 

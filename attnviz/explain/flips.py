@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 from attnviz.analysis.flips import BELOW, TRIAL_SIZES, Flip, StageFlip
 from attnviz.analysis.row_ranking import RowRanking
-from attnviz.core.graph import ancestors
-from attnviz.core.stage import split_layer
+from attnviz.core.stage import ancestors, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title, layer_name
 from attnviz.explain.texts import crosses

@@ -8,8 +8,8 @@ from itertools import product
 import numpy as np
 
 from attnviz.core.changes import Change
-from attnviz.core.graph import Arrays
 from attnviz.core.parameters import Parameters
+from attnviz.core.stage import Arrays
 from attnviz.models.model import Model
 from attnviz.models.task import Answers, Batch, Looks, Task, most_probable
 from attnviz.models.training import forward_batch

@@ -11,13 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
+from attnviz.core.changes import Change
 from attnviz.core.errors import SettingsError
 from attnviz.core.stage import name_in_layer
 from attnviz.models.continuation import Sampling, sample_texts
 from attnviz.models.model import Model, PickableModel
-from attnviz.models.pronouns import figures
 from attnviz.models.task import Batch, PairBatch
+from attnviz.models.tasks.grammar import read
+from attnviz.models.tasks.lexicon import PRONOUNS
 from attnviz.models.tasks.names import Names
+from attnviz.models.tasks.translation import N_HELD_OUT, sample
 from attnviz.models.training import (
     FILE,
     MUTED,
@@ -321,7 +324,7 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
         "held_out": len(held_out.tokens),
         "met": count_repeated(recipe, seed),
         "loss_unrounded": measures(model, held_out)["loss"],
-    } | ({"figures": figures(rounded)} if isinstance(rounded, Translator) else {})
+    } | ({"figures": pronoun_figures(rounded)} if isinstance(rounded, Translator) else {})
 
 
 def count_repeated(recipe: Recipe, seed: int) -> int:
@@ -347,3 +350,41 @@ def measures(model: Model, batch: Batch | PairBatch) -> dict:
 def as_integers(arrays: dict[str, np.ndarray], decimals: int) -> dict[str, list]:
     """Parameters as whole numbers: of tenths, at one decimal."""
     return {name: (array * 10**decimals).round().astype(int).tolist() for name, array in arrays.items()}
+
+
+def pronoun_figures(model: Translator) -> dict:
+    """The share of held-out sentences it translates where each pair of words is known, and of pronouns that turn."""
+    batch = model.task.batch_of(sample("sentences", N_HELD_OUT), asks_choices=False)
+    probabilities = forward_batch(stages_for(model, batch), model.arrays, batch)["probabilities"]
+    turned = turned_pronouns(model)
+    n_pronouns = len(turned["referent"])
+    return {
+        "sentences": round(accuracy(probabilities, batch), 4),
+        "pronouns": n_pronouns,
+        "turned": {noun: round(sum(each) / n_pronouns, 4) for noun, each in turned.items()},
+    }
+
+
+def turned_pronouns(model: Translator) -> dict[str, list[bool]]:
+    """For each held-out sentence whether its pronoun turns, with its referent hidden and with the other noun hidden."""
+    answers = model.task.answers
+    pronouns = [answers.index(word) for words in PRONOUNS.values() for word in words]
+    turned: dict[str, list[bool]] = {"referent": [], "other noun": []}
+    for words, written in sample("combinations", N_HELD_OUT):
+        sentence = read(words)
+        because = sentence and sentence.because
+        if not sentence or not because or len({phrase.noun.genders for phrase in sentence.phrases}) < 2:
+            continue
+        french = tuple(word for word, _ in written)
+        trace = model.read((*words, model.task.english[-1]), french[: french.index("car") + 1])
+        queries = because.place + 1, because.place + 2  # "it" and "is"
+        (other,) = (phrase for phrase in sentence.phrases if phrase not in because.referents)
+
+        def pronoun(hidden: int | None, trace=trace, queries=queries) -> int:
+            changes = () if hidden is None else (Change("mask_1", (query, hidden), 0) for query in queries)
+            return max(pronouns, key=trace.with_changes(*changes)["probabilities"].value[-1].item)
+
+        whole = pronoun(None)
+        turned["referent"].append(pronoun(because.referents[0].place) != whole)
+        turned["other noun"].append(pronoun(other.place) != whole)
+    return turned

@@ -12,11 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.core.graph import Arrays, ancestors, backward, forward
 from attnviz.core.order import Norm
 from attnviz.core.parameters import Parameters
 from attnviz.core.rng import stream
-from attnviz.core.stage import Stage
+from attnviz.core.stage import Arrays, Stage, ancestors, backward, forward
 from attnviz.models.model import Model
 from attnviz.models.task import Batch, Learnable, PairBatch
 

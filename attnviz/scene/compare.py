@@ -23,7 +23,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.change_sentences import described
 from attnviz.explain.steps import full_title
 from attnviz.explain.wording import setting
-from attnviz.scene.muting import parts_of
+from attnviz.scene.presets import translator_parts
 from attnviz.scene.reading import has_options, join_words, reading_model, source_name, translates, words_in
 from attnviz.scene.scene import READY_MADE, Scene, model_choice, pinned, with_options
 from attnviz.scene.with_pass import SceneWithPass, at_cell
@@ -249,7 +249,7 @@ def _of_translators(now: Scene) -> Iterator[Pair]:
             if word in words and other in known and not {*pair} <= {*words}:
                 changed = replace(now, sentence=replace_word(now.sentence, word, other), written=None)
                 yield Pair(f"{word}-{other}", f"“{word}” vs “{other}”", now, changed)
-    for part in parts_of(now):
+    for part in translator_parts(now):
         muted, whole = (replace(now, changes=changes) for changes in (part.changes, ()))
         yield Pair(part.event, f"Without vs with: {part.label}", muted, whole)
 

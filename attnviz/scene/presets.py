@@ -1,11 +1,15 @@
-"""Presets: the attention of large published models, as far as the options of a scene express it."""
+"""Presets: options for the attention of large published models, and changes that mute the parts of a translator."""
+
+from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from attnviz.core.changes import Change
 from attnviz.core.settings import OPTIONS
-from attnviz.scene.scene import Options
+from attnviz.scene.reading import translates
+from attnviz.scene.scene import Options, Scene
 
 UNTOUCHED = ("seed", "initialiser")  # a preset says how a pass is computed, not from which numbers
 
@@ -86,3 +90,32 @@ def preset_of(options: Options) -> str | None:
         (name for name, preset in PRESETS.items() if preset.values.items() <= vars(options).items()),
         None,
     )
+
+
+class TranslatorPart(NamedTuple):
+    """A part that can be muted."""
+
+    event: str  # the action that mutes it, or undoes that
+    label: str
+    changes: tuple[Change, ...]  # the numbers that are set to 0
+
+    def is_muted(self, scene: Scene) -> bool:
+        """Whether all of it is set to 0."""
+        return set(self.changes) <= set(scene.changes)
+
+
+def _translator_part(event: str, label: str, *stages: str) -> TranslatorPart:
+    return TranslatorPart(event, label, tuple(Change(stage, (None,), 0.0) for stage in stages))
+
+
+TRANSLATOR_PARTS = (
+    _translator_part("mute_1", "English looks at English (encoder)", "heads_1"),
+    _translator_part("mute_2", "French so far (decoder)", "heads_2"),
+    _translator_part("mute_3", "French reads English (cross-attention)", "heads_3"),
+    _translator_part("mute_positions", "Positions of all words", "positions", "context_positions"),
+)
+
+
+def translator_parts(scene: Scene) -> tuple[TranslatorPart, ...]:
+    """The parts of the scene's model that can be muted; none if it is no translator."""
+    return TRANSLATOR_PARTS if translates(scene) else ()

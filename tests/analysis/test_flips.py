@@ -20,11 +20,10 @@ from attnviz.analysis.flips import TRIAL_SIZES, SmallestFlip, StageFlip, flips
 from attnviz.analysis.row_ranking import OneRow, RowRanking, rank_two, ranking_of
 from attnviz.core.coerce import is_applicable
 from attnviz.core.errors import ArrayError
-from attnviz.core.graph import ancestors
 from attnviz.core.limits import MAX_FLIP_NUMBERS
 from attnviz.core.operations.softmax import Softmax
 from attnviz.core.settings import OPTIONS
-from attnviz.core.stage import name_in_layer
+from attnviz.core.stage import ancestors, name_in_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.flips import headline, sentence, sentences
 from attnviz.explain.steps import full_title

@@ -11,7 +11,7 @@ from operationcases import OPERATIONS
 from passes import TRACES
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.gradients import gradients
+from attnviz.analysis.provenance import gradients
 from attnviz.core.arrays import Numbers
 from attnviz.core.assembly import Builder
 from attnviz.core.changes import Change

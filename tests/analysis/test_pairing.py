@@ -20,7 +20,7 @@ from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare import differences, distance, pairs_of
-from attnviz.scene.muting import PARTS
+from attnviz.scene.presets import TRANSLATOR_PARTS
 from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
 from attnviz.scene.with_pass import resolve, selected
 
@@ -469,7 +469,9 @@ CLAIMS = {
             writes(**dict.fromkeys(stages, False)),
             writes(**dict.fromkeys(stages, True)),
         )
-        for part, stages in zip(PARTS, (["heads"], ["heads_2"], ["heads_3"], ["positions", "positions_1"]), strict=True)
+        for part, stages in zip(
+            TRANSLATOR_PARTS, (["heads"], ["heads_2"], ["heads_3"], ["positions", "positions_1"]), strict=True
+        )
     },
 }
 """What each label says of A and of B."""

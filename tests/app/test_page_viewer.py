@@ -4,7 +4,7 @@ import pytest
 from page import address_of, did, opened, scene_of, sent, warnings
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.gradients import gradients
+from attnviz.analysis.provenance import gradients
 from attnviz.core.limits import MAX_CHANGES
 
 CHANGES = "scores[0,1,2]=1.5;heads[1]=0;q[0,0,0]=2"

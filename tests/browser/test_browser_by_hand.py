@@ -5,7 +5,7 @@ from page import SENTENCE
 from tab import at, becomes, cell, expect, grid, heading, parameters
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.gradients import gradients
+from attnviz.analysis.provenance import gradients
 from attnviz.core.changes import parse_change
 from attnviz.core.numerals import short
 

@@ -7,11 +7,11 @@ from urllib.parse import quote_plus
 import numpy as np
 import pytest
 
+from attnviz.app.class_pages import class_page
 from attnviz.classroom.light import light_moment_at
 from attnviz.classroom.questions import moment_at, place_in
 from attnviz.explain.steps import steps_of
 from attnviz.lessons.lesson import LESSONS, passes_at
-from attnviz.viewer.class_page import class_page
 from attnviz.viewer.script import SCRIPTS
 
 PLACES = {name: [f"lesson={name}&moment={n}" for n in range(1, len(each.moment) + 1)] for name, each in LESSONS.items()}

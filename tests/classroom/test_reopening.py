@@ -17,12 +17,11 @@ from test_room_routes import LESSON, audience, data, joins, listen, move, now_of
 
 from attnviz.classroom import commands, requests, room_entry
 from attnviz.classroom.codes import hash_of, host_name, new_seat, public_seat, signed_seat
-from attnviz.classroom.commands import Place
+from attnviz.classroom.commands import Place, RoomLog
 from attnviz.classroom.http import TokenBuckets
 from attnviz.classroom.reopening import checked_place, read_log, replay
 from attnviz.classroom.room import SEAT_SECONDS, SECONDS, Question, Room, RoomError
 from attnviz.classroom.room_entry import ROOMS
-from attnviz.classroom.room_log import RoomLog
 from attnviz.classroom.room_routes import stream
 from attnviz.classroom.rooms import LiveRoom
 from attnviz.contract.classroom import LogPart, Seat

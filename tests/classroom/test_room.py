@@ -22,9 +22,17 @@ from attnviz.classroom.codes import LENGTH, LETTERS, code_in, hash_of, new_code,
 from attnviz.classroom.commands import Place, Takes, read, to_json
 from attnviz.classroom.http import TokenBuckets, network_of
 from attnviz.classroom.questions import moment_at, place_in
-from attnviz.classroom.room import ANSWER_SECONDS, LATEST_PRESSES, OFFER_SECONDS, SECONDS, Room, RoomError
+from attnviz.classroom.room import (
+    ANSWER_SECONDS,
+    LATEST_PRESSES,
+    OFFER_SECONDS,
+    SECONDS,
+    Room,
+    RoomError,
+    is_text,
+    one_line,
+)
 from attnviz.classroom.rooms import LiveRoom
-from attnviz.classroom.written import is_text, one_line
 from attnviz.contract.classroom import CellQuestion
 from attnviz.contract.lesson import Fill
 from attnviz.lessons.talk import TalkMoment

@@ -5,7 +5,7 @@ import pytest
 from torchsdpa import CASES, RECORDED, inputs
 
 from attnviz import ArrayError, compare, onnx_attention, scaled_dot_product_attention
-from attnviz.core.graph import backward
+from attnviz.core.stage import backward
 
 TORCH = np.load(RECORDED)
 ROUNDING = {"float64": 2**-50, "float32": 2**-21, "float16": 2**-8, "bfloat16": 2**-5}

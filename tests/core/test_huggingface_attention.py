@@ -13,9 +13,9 @@ from torchlayers import CONFIGURATIONS, FOLDER
 
 from attnviz import Parameters, RMSNorm, attend, compare, scaled_dot_product_attention
 from attnviz.core.errors import OwnArraysError
-from attnviz.core.graph import backward
 from attnviz.core.masks import MASKS
 from attnviz.core.operations.rotation import Rotation
+from attnviz.core.stage import backward
 
 LAYERS = [(name, number) for name in CONFIGURATIONS for number in (0, 1)]
 PROJECTED = [(name, number) for name, number in LAYERS if name != "deepseek_v3"]

@@ -12,7 +12,7 @@ from torchnorms import BIAS, GAIN, RECORDED
 from torchnorms import X as TO_NORM
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.gradients import gradients
+from attnviz.analysis.provenance import gradients
 from attnviz.core.changes import Change, parse_change
 from attnviz.core.errors import ArrayError, ChangeError
 from attnviz.core.operations.activations import GELU, ReLU

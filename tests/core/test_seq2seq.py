@@ -29,9 +29,8 @@ from attnviz import Parameters, attend_seq2seq
 from attnviz.analysis.audit import Audit, audit
 from attnviz.analysis.provenance import format_trail, parse_trail
 from attnviz.core.errors import ArrayError
-from attnviz.core.graph import backward
 from attnviz.core.parameters import split_heads
-from attnviz.core.stage import name_in_layer, split_layer
+from attnviz.core.stage import backward, name_in_layer, split_layer
 
 CLOSE = {"rtol": 0, "atol": 1e-12}
 BY_TORCH = np.load(RECORDED)

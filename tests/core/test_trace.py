@@ -19,13 +19,13 @@ from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core import stage as stages
 from attnviz.core.arrays import Numbers
 from attnviz.core.errors import ArrayError
-from attnviz.core.graph import forward
 from attnviz.core.numerals import digits
 from attnviz.core.operations.linear import Identity, Projection
 from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.scores import Scale
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 from attnviz.core.selection import Axis, Selection
+from attnviz.core.stage import forward
 from attnviz.core.terms import exact_sum
 from attnviz.examples import EXAMPLES
 from attnviz.models import MODELS

@@ -14,7 +14,7 @@ from kvcache import numbers_kept
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.analysis import audit
 from attnviz.analysis.audit import Audit
-from attnviz.analysis.gradients import gradients
+from attnviz.analysis.provenance import gradients
 from attnviz.core.attention import attend_projected
 from attnviz.core.errors import ArrayError, SettingsError
 from attnviz.core.masks import GLOBAL_LAYERS, MASKS, mask_in_layer

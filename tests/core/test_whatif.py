@@ -13,7 +13,7 @@ from masking import fully_masked
 from page import ROOT
 
 from attnviz import Parameters, Settings, attend, trace_of
-from attnviz.analysis.gradients import difference
+from attnviz.analysis.pairing import difference
 from attnviz.core.changes import (
     Change,
     format_changes,

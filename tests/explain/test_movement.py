@@ -6,7 +6,7 @@ from passes import MODELS, TRACES
 
 from attnviz import Parameters, attend, models
 from attnviz.analysis.flips import Flip, StageFlip
-from attnviz.analysis.gradients import gradients
+from attnviz.analysis.provenance import gradients
 from attnviz.analysis.row_ranking import ranking_of
 from attnviz.core.changes import Change
 from attnviz.core.numerals import digits

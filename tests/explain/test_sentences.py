@@ -22,10 +22,9 @@ from test_bands import ALL, rows, unfolded
 
 from attnviz import Parameters, Settings, attend, trace_of
 from attnviz.core.changes import Change
-from attnviz.core.graph import ancestors
 from attnviz.core.operations.linear import Addition
 from attnviz.core.selection import Selection
-from attnviz.core.stage import split_layer
+from attnviz.core.stage import ancestors, split_layer
 from attnviz.explain import styled_text
 from attnviz.explain.step import sections_of
 from attnviz.explain.steps import BAND_TEXTS, ENTRIES, entry, steps_of, stories_of

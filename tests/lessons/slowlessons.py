@@ -14,7 +14,7 @@ from attnviz.core.rng import stream
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.lessons.cell_reference import PATTERN, find
 from attnviz.models import MODELS
-from attnviz.models.pronouns import turned_pronouns
+from attnviz.models.trained import turned_pronouns
 from attnviz.models.training import FILE
 
 PARTS = json.loads(FILE.read_text("utf-8"))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from attnviz.models.tasks.english import TypedEnglish
+from attnviz.models.tasks.translation import TypedEnglish
 
 
 class Reader(TypedEnglish):

@@ -11,11 +11,10 @@ import translator_alone as alone
 from attnviz.core.changes import Change
 from attnviz.core.errors import SettingsError
 from attnviz.models import MODELS
-from attnviz.models.pronouns import figures
 from attnviz.models.recipes import RECIPES
 from attnviz.models.tasks.lexicon import NOUNS, PRONOUNS
 from attnviz.models.tasks.translation import END, sample
-from attnviz.models.trained import measures, recording_path
+from attnviz.models.trained import measures, pronoun_figures, recording_path
 from attnviz.models.training import Adam, accuracy, forward_batch, loss, stages_for, train
 
 RECIPE, CHOICE = RECIPES["translator"], MODELS["translator"]
@@ -182,7 +181,7 @@ def test_checkpoints_match_their_recorded_figures(seed):
 
 def test_figures_are_measured_again():
     """Those of one training; what is recorded of all is recounted alone."""
-    assert figures(CHOICE.at(1)) == CHOICE.figures(1)
+    assert pronoun_figures(CHOICE.at(1)) == CHOICE.figures(1)
 
 
 def test_chosen_seed_finds_the_noun_of_it():

@@ -22,8 +22,7 @@ from attnviz.scene.document.controls import allowed_values
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
-from attnviz.scene.muting import PARTS as MUTED_PARTS
-from attnviz.scene.presets import PRESETS
+from attnviz.scene.presets import PRESETS, TRANSLATOR_PARTS
 from attnviz.scene.scene import OWN, SENTENCE, SOURCES, Scene, of_model, parts_for_source, pinned
 from attnviz.scene.with_pass import resolve
 
@@ -98,7 +97,9 @@ DOES = {
     "anew": (PASSES, True, lambda scene: scene),
     "whole": (PASSES, True, lambda scene: scene),
     "written": (PASSES, "le", lambda scene: scene),
-    **{part.event: (PASSES, True, lambda scene: scene) for part in MUTED_PARTS},  # `test_translator` has what these do
+    **{
+        part.event: (PASSES, True, lambda scene: scene) for part in TRANSLATOR_PARTS
+    },  # `test_translator` has what these do
     "names": (PASSES, True, lambda scene: scene),
     "draw": (
         PASSES,

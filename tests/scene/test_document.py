@@ -18,7 +18,7 @@ from page import changes_of
 from passes import TRACES
 
 from attnviz import Settings, trace_of
-from attnviz.analysis.gradients import gradients
+from attnviz.analysis.provenance import gradients
 from attnviz.contract.document import Document
 from attnviz.contract.request_reply import SceneReply
 from attnviz.contract.typescript import generated, structs_of

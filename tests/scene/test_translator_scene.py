@@ -14,7 +14,7 @@ from attnviz.scene.address import parse, query
 from attnviz.scene.document.continuing_text import by_key, writers_data
 from attnviz.scene.document.document import document_json
 from attnviz.scene.document.reply_notes import notices, offers
-from attnviz.scene.muting import PARTS
+from attnviz.scene.presets import TRANSLATOR_PARTS
 from attnviz.scene.with_pass import as_written, fit_to_pass, pass_or_reason, resolve, starts, what_if, written_words
 
 ASKED = "the black cow sleeps"
@@ -165,7 +165,7 @@ def test_an_action_writes_a_word_or_takes_one_back(actions, written, n_words):
     assert coming["weights"][coming["answer"]] == 1
 
 
-@pytest.mark.parametrize("part", PARTS, ids=[part.event for part in PARTS])
+@pytest.mark.parametrize("part", TRANSLATOR_PARTS, ids=[part.event for part in TRANSLATOR_PARTS])
 def test_a_part_is_muted_and_unmuted_in_a_click_and_what_else_was_set_stays(part):
     before = scene_of(changes="w_u[0,0]=0.5")
     place = Session(before)
@@ -195,7 +195,7 @@ def test_what_is_right_is_told_of_any_text(parameters, right):
 
 
 def test_a_muted_part_changes_what_is_written_but_not_a_text_that_was_begun():
-    for part in PARTS[:1] + PARTS[2:]:
+    for part in TRANSLATOR_PARTS[:1] + TRANSLATOR_PARTS[2:]:
         place = Session(scene_of())
         place.do(part.event, True)
         assert written_words(place.resolved().trace) != WHOLE
@@ -361,7 +361,7 @@ def test_every_step_has_a_document(nth, parameters):
         assert document(shown)["where"]["step"] == step.id
 
 
-@pytest.mark.parametrize("part", PARTS, ids=[part.event for part in PARTS])
+@pytest.mark.parametrize("part", TRANSLATOR_PARTS, ids=[part.event for part in TRANSLATOR_PARTS])
 def test_other_numbers_are_asked_for_at_a_part_that_is_muted(part):
     asked = what_if(resolve(replace(scene_of(), changes=part.changes)))
     assert asked["picked"] == part.changes[-1].stage
@@ -370,8 +370,8 @@ def test_other_numbers_are_asked_for_at_a_part_that_is_muted(part):
 def test_parts_are_called_as_their_layers_are_and_random_parameters_are_no_way_to_translate():
     resolved = resolve(scene_of())
     titles = resolved.trace.origin.layer_titles
-    assert [part.label[: len(title)] for part, title in zip(PARTS, titles, strict=False)] == [*titles]
-    assert [part.changes[0].stage for part in PARTS[:-1]] == ["heads_1", "heads_2", "heads_3"]
+    assert [part.label[: len(title)] for part, title in zip(TRANSLATOR_PARTS, titles, strict=False)] == [*titles]
+    assert [part.changes[0].stage for part in TRANSLATOR_PARTS[:-1]] == ["heads_1", "heads_2", "heads_3"]
     assert document(resolved)["door"] is None
 
 

@@ -13,10 +13,10 @@ from attnviz.checks.passes.comparison import Agreement, PassComparison
 from attnviz.checks.passes.fitted_scale import Fit
 from attnviz.checks.passes.nodes import Node, Nodes
 from attnviz.checks.read.decode_steps import Kept, like, without_kept
+from attnviz.checks.read.labels import SYMBOLS, shortened
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in
 from attnviz.checks.read.rounding import Rounded
-from attnviz.checks.read.titles import SYMBOLS, shortened
 from attnviz.core.operations.linear import Identity, Projection
 from attnviz.core.operations.operation import Operation, Source
 from attnviz.core.operations.scores import Hide

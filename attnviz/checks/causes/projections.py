@@ -26,8 +26,8 @@ from attnviz.checks.causes.cause import (
 from attnviz.checks.passes.nodes import Change as ChangeArray
 from attnviz.checks.passes.nodes import Node
 from attnviz.checks.read.decode_steps import KEPT
+from attnviz.checks.read.labels import SYMBOLS
 from attnviz.checks.read.rounding import Precision, Rounded
-from attnviz.checks.read.titles import SYMBOLS
 from attnviz.core.operations.linear import DotProducts, Projection, WeightedSum
 from attnviz.core.parameters import split_heads
 from attnviz.explain.wording import listed

@@ -10,8 +10,8 @@ from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.search import Search
 from attnviz.checks.passes.candidates import Candidates
 from attnviz.checks.passes.comparison import Agreement
+from attnviz.checks.read.labels import title
 from attnviz.checks.read.layouts import PROJECTIONS, Layout, groups_of, layouts_of, stages
-from attnviz.checks.read.titles import title
 from attnviz.checks.read.user_arrays import UserArray, UserArrays
 from attnviz.core.errors import OwnArraysError
 

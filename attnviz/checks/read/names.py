@@ -1,8 +1,7 @@
-"""Names: the stage and the layer of an array, as its name tells them; and the words of rows and columns."""
+"""Names: the stage and the layer that the name of an array stands for."""
 
-import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -10,16 +9,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from attnviz.checks.read.files import as_array, texts_in
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, Orientation, stages
 from attnviz.core.arguments import did_you_mean
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.stage import split_layer
-from attnviz.core.tokens import labels
-from attnviz.core.trace import Trace
 
 Meaning = Literal["visible", "hidden"]
 MEANINGS: tuple[Meaning, ...] = ("visible", "hidden")
+
+# The names of arrays of words
+QUERY_WORDS = ("tokens", "words", "words_query", "words_token")
+KEY_WORDS = ("context_tokens", "context_words", "words_key", "words_context_token")
+WORD_NAMES = (*QUERY_WORDS, *KEY_WORDS)
 
 
 class Convention(NamedTuple):
@@ -283,7 +284,7 @@ def check_names(names: object, present: Iterable[str]) -> None:
             has = ", ".join(each[:40] for each in present[:8])
             near = did_you_mean(name, present)
             raise OwnArraysError(f"names says what {name[:60]!r} is, and nothing is called so; there are {has}.{near}")
-        if not (named(meaning) or named_number(meaning) or rotation_kind(meaning) or meaning in _WORD_NAMES):
+        if not (named(meaning) or named_number(meaning) or rotation_kind(meaning) or meaning in WORD_NAMES):
             raise OwnArraysError(
                 f"names says which stage each is, such as {', '.join(_STATED[:-1])} or {_STATED[-1]}; "
                 f"got {meaning[:60]!r} for {name[:60]!r}.{did_you_mean(meaning, _STATED)}"
@@ -344,76 +345,3 @@ def of_layer(arrays: Mapping[str, np.ndarray], layer: int) -> dict[str, np.ndarr
     unnumbered = [name for name in arrays if not any(name in each for each in layers.values())]
     shared = [name for name in unnumbered if named_number(name) or stage_named(name) in ("mask", "context")]
     return {names.get(name, name): arrays[name] for name in (*(unnumbered if layer == 1 else shared), *names)}
-
-
-# --- Words
-
-_QUERY_WORDS = ("tokens", "words", "words_query", "words_token")
-KEY_WORDS = ("context_tokens", "context_words", "words_key", "words_context_token")
-_WORD_NAMES = (*_QUERY_WORDS, *KEY_WORDS)
-Texts = Mapping[str, tuple[str, ...]]
-
-
-def words_in(entries: Mapping[str, object]) -> dict:
-    """The entries whose names are those of words."""
-    return {name: entries[name] for name in _WORD_NAMES if name in entries}
-
-
-def without_words(arrays: Mapping[str, np.ndarray]) -> tuple[Texts, dict[str, np.ndarray]]:
-    """The words among the arrays, and the other arrays."""
-    texts = texts_in({name: as_array(name, array) for name, array in words_in(arrays).items()}, math.inf)
-    return texts, {name: array for name, array in arrays.items() if name not in texts}
-
-
-def words_of(trace: Trace, texts: Texts, names: Iterable[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The words of a pass's queries and keys; numbers if no words have the right count.
-
-    Keys share the queries' words if both come from `x`. If keys have no words of their own, they share them too,
-    provided the counts match and none of the arrays' `names` is that of a context.
-    """
-
-    def fitting(words: tuple[str, ...], n: int) -> tuple[str, ...]:
-        texts_of_n = (texts[name] for name in words if len(texts.get(name, ())) == n)
-        return tuple(word or str(number) for number, word in enumerate(next(texts_of_n, ("",) * n), start=1))
-
-    _, n_queries, n_keys = trace["attention"].shape
-    queries = fitting(_QUERY_WORDS, n_queries)
-    has_context = "context" in map(stage_named, names)
-    if _is_made_of_x(trace) or (n_queries == n_keys and not has_context and texts.keys().isdisjoint(KEY_WORDS)):
-        return queries, queries
-    return queries, fitting(KEY_WORDS, n_keys)
-
-
-def wrong_counts(trace: Trace, texts: Texts) -> Iterator[tuple[str, int, int]]:
-    """Words whose count matches neither queries nor keys: their name, their count and the expected one."""
-    _, n_queries, n_keys = trace["attention"].shape
-    sides = ((_QUERY_WORDS, n_queries), (KEY_WORDS, n_keys))
-    for names, n in sides[: 1 if _is_made_of_x(trace) else 2]:
-        counts = {name: len(texts[name]) for name in names if name in texts}
-        if counts and n not in counts.values():
-            yield (*next(iter(counts.items())), n)
-
-
-def conflicting_words(trace: Trace, texts: Texts) -> str:
-    """The name of key words that contradict the query words although both come from `x`; "" if none do."""
-    queries = {texts[name] for name in _QUERY_WORDS if name in texts}
-    others = (name for name in KEY_WORDS if name in texts and texts[name] not in queries)
-    return next(others, "") if _is_made_of_x(trace) else ""
-
-
-def with_words(trace: Trace, queries: tuple[str, ...], keys: tuple[str, ...]) -> Trace:
-    """A pass labelled with the words of its queries and keys."""
-    query_labels, key_labels = labels(queries), labels(keys)
-    trace = trace.labelled(query=query_labels, key=key_labels)
-    if "context" in trace and len(trace["context"].value) == len(key_labels):
-        trace = trace.labelled(context_token=key_labels)
-    if "x" in trace:  # of which keys may be made, and queries given
-        sides = (key_labels, query_labels) if trace["q"].is_given else (query_labels, key_labels)
-        fitting = [side for side in sides if len(side) == len(trace["x"].value)]
-        trace = trace.labelled(token=fitting[0]) if fitting else trace
-    return trace
-
-
-def _is_made_of_x(trace: Trace) -> bool:
-    """Whether queries and keys come from one input."""
-    return "x" in trace and "context" not in trace and not any(n in trace and trace[n].is_given for n in "qk")

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from attnviz.checks.read.files import Arrays, as_array
+from attnviz.checks.read.labels import Texts
 from attnviz.checks.read.layouts import PARAMETERS, stages
 from attnviz.checks.read.masks import HIDES
-from attnviz.checks.read.names import KEY_WORDS, Texts, rotation_kind, stage_named
+from attnviz.checks.read.names import KEY_WORDS, rotation_kind, stage_named
 from attnviz.checks.read.user_tables import OF_QUERIES
 from attnviz.core.errors import OwnArraysError
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from attnviz.checks.explain.explanation import explain
 from attnviz.checks.read.files import Arrays, as_array, numeric
+from attnviz.checks.read.labels import title
 from attnviz.checks.read.layouts import recomputed, score_stages, stages_after_scores
 from attnviz.checks.read.names import is_rotation_table, stage_named
-from attnviz.checks.read.titles import title
 from attnviz.checks.read.user_arrays import Conventions
 from attnviz.checks.recording.call import COMPUTED
 from attnviz.checks.recording.dispatch import array_of

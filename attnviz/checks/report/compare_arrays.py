@@ -12,26 +12,21 @@ from attnviz.checks.explain.batch import BatchExplanation, explain_batch
 from attnviz.checks.explain.explanation import Explanation, explain
 from attnviz.checks.read.batches import batches_of
 from attnviz.checks.read.files import as_array
-from attnviz.checks.read.layouts import IN_OUT, OUT_IN, PROJECTIONS, Orientation, layouts_of, score_stages
-from attnviz.checks.read.names import (
+from attnviz.checks.read.labels import (
     KEY_WORDS,
-    MEANINGS,
-    Meaning,
     Texts,
     conflicting_words,
-    layers_of,
-    named,
-    of_layer,
-    renamed,
-    unknown_names,
+    shortened,
+    title,
     with_words,
     without_words,
     words_of,
     wrong_counts,
 )
+from attnviz.checks.read.layouts import IN_OUT, OUT_IN, PROJECTIONS, Orientation, layouts_of, score_stages
+from attnviz.checks.read.names import MEANINGS, Meaning, layers_of, named, of_layer, renamed, unknown_names
 from attnviz.checks.read.queries import of_queries, words_of_queries
 from attnviz.checks.read.rounding import Tolerance
-from attnviz.checks.read.titles import shortened, title
 from attnviz.checks.read.user_arrays import Conventions
 from attnviz.checks.report.notes import how_read, questions
 from attnviz.checks.report.unexplained import unexplained

@@ -8,10 +8,10 @@ import numpy as np
 from attnviz.checks.explain.explanation import Explanation
 from attnviz.checks.passes.nodes import FULLY_MASKED
 from attnviz.checks.passes.rope_variants import RopeVariant
+from attnviz.checks.read.labels import shortened, title
 from attnviz.checks.read.layouts import BY_HEADS, IN_OUT, JOINED, OUT_IN, PROJECTIONS, score_stages, stages_after_scores
 from attnviz.checks.read.masks import MaskReading, UserMask, alibi_slopes, apart_of, are_slopes, seen_in
 from attnviz.checks.read.names import is_by_heads, is_rotation_table, named
-from attnviz.checks.read.titles import shortened, title
 from attnviz.checks.read.user_arrays import ZERO_KEY, UserArrays
 from attnviz.checks.read.user_tables import OF_QUERIES
 from attnviz.core.operations.scores import slopes

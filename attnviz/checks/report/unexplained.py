@@ -8,9 +8,9 @@ import numpy as np
 from attnviz.checks.explain.diagnosis import Diagnosis
 from attnviz.checks.explain.explanation import Explanation
 from attnviz.checks.passes.comparison import Agreement
+from attnviz.checks.read.labels import shortened, title
 from attnviz.checks.read.layouts import score_stages, stages, stages_after_scores, without_batch
 from attnviz.checks.read.names import is_rotation_table
-from attnviz.checks.read.titles import shortened, title
 from attnviz.checks.read.user_arrays import NEAR_ONE
 from attnviz.explain.wording import listed
 

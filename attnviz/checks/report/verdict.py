@@ -10,8 +10,8 @@ from attnviz.checks.causes import CAUSES, cause, code
 from attnviz.checks.causes.cause import ALONG_THE_BATCH, WRONG_AXES, Mistake
 from attnviz.checks.causes.libraries import Lines
 from attnviz.checks.passes.comparison import Agreement
+from attnviz.checks.read.labels import shortened, title
 from attnviz.checks.read.names import is_rotation_table
-from attnviz.checks.read.titles import shortened, title
 from attnviz.checks.report.words import Row, capital, difference_clause, html_of, to_rounding
 from attnviz.core.errors import guarded
 from attnviz.core.order import LayerConfig

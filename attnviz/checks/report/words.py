@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from attnviz.checks.passes.comparison import Agreement
-from attnviz.checks.read.titles import title
+from attnviz.checks.read.labels import title
 
 HEAD = ("your array", "read as", "laid out", "beside attnviz's")
 _MOST_TIMES = 1e6  # a larger factor says no more than the two numbers

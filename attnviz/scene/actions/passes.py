@@ -30,7 +30,7 @@ from attnviz.scene.address import drawing_in
 from attnviz.scene.compare import pairs_of
 from attnviz.scene.document.continuing_text import can_continue, next_token
 from attnviz.scene.document.reply_notes import ReplyNotes
-from attnviz.scene.muting import PARTS, Part, parts_of
+from attnviz.scene.presets import TRANSLATOR_PARTS, TranslatorPart, translator_parts
 from attnviz.scene.reading import translates, without_end, without_last_token
 from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
 from attnviz.scene.with_pass import SceneWithPass, picked, selected, start, swapped, whole_translation, written_words
@@ -49,9 +49,11 @@ def _mute(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resol
     return _set_by_hand(scene, resolved, mute_change(*writer), resolve) if writer else ActionResult(scene)
 
 
-def _mute_part(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve, part: Part) -> ActionResult:
+def _mute_part(
+    scene: Scene, resolved: SceneWithPass, message: object, resolve: Resolve, part: TranslatorPart
+) -> ActionResult:
     """Mute a part of a translator with true, and undo that with false."""
-    if not isinstance(message, bool) or part not in parts_of(scene):
+    if not isinstance(message, bool) or part not in translator_parts(scene):
         return ActionResult(scene)
     others = tuple(change for change in resolved.scene.changes if change not in part.changes)
     return _with_changes(scene, others + part.changes * message, resolve)
@@ -90,7 +92,7 @@ def _pair(scene: Scene, resolved: SceneWithPass, message: object, resolve: Resol
     return ActionResult(after, ReplyNotes(seed=""))
 
 
-_OF_PARTS = {part.event: partial(_mute_part, part=part) for part in PARTS}
+_OF_PARTS = {part.event: partial(_mute_part, part=part) for part in TRANSLATOR_PARTS}
 ACTIONS_TO_NEW_PASSES = {"change": _change, "mute": _mute, "pair": _pair, **_OF_PARTS}  # actions by name
 
 

@@ -16,8 +16,7 @@ from attnviz.explain.styled_text import runs
 from attnviz.models import MODELS
 from attnviz.models.model import PickableModel
 from attnviz.models.translator import END
-from attnviz.scene.muting import parts_of
-from attnviz.scene.presets import PRESETS, preset_of
+from attnviz.scene.presets import PRESETS, preset_of, translator_parts
 from attnviz.scene.reading import has_options, translates
 from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, model_choice
 
@@ -142,7 +141,10 @@ def _translating(scene: Scene) -> contract.Boxes:
         contract.Heading(text="What is written"),
         _box(contract.Text, "written", "Written so far", words=words, **written),
         contract.Heading(text="Mute"),
-        *(_box(contract.Switch, each.event, each.label, value=each.is_muted(scene)) for each in parts_of(scene)),
+        *(
+            _box(contract.Switch, each.event, each.label, value=each.is_muted(scene))
+            for each in translator_parts(scene)
+        ),
         _note("A muted part adds nothing, and the French sentence is written anew without it."),
     ]
 

@@ -9,8 +9,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from attnviz.analysis.flips import flips
-from attnviz.analysis.gradients import gradients
-from attnviz.analysis.provenance import parse_trail
+from attnviz.analysis.provenance import gradients, parse_trail
 from attnviz.analysis.row_ranking import ranking_of
 from attnviz.contract import document as contract
 from attnviz.contract.base import ActionLink

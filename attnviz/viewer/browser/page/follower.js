@@ -1,4 +1,4 @@
-// Entry point of a phone in a class, which works without Streamlit. Its HTML (viewer/class_page.py) names the room and the pictures' script.
+// Entry point of a phone in a class, which works without Streamlit. Its HTML (app/class_pages.py) names the room and the pictures' script.
 import { mountClass } from "../classroom/classPage.js";
 import { makeSpeaker, hrefOf, openOnOtherPage, openTalk } from "../classroom/classSpeaker.js";
 import { makeClassApi } from "../shell/server.js";
