@@ -34,8 +34,8 @@ def planted(trace, name, operation):
         inputs = [stages[each] for each in stage.inputs]
         if inputs:
             value = stages[stage.name].operation.compute(*(each.value for each in inputs))
-            stages[stage.name] = stages[stage.name].holding(value)
-    return replace(trace, stages=tuple(stages.values())).originating(trace.origin)
+            stages[stage.name] = stages[stage.name].with_value(value)
+    return replace(trace, stages=tuple(stages.values())).with_origin(trace.origin)
 
 
 def hand_made(**kept):
@@ -93,7 +93,7 @@ def model(origin, *n_heads, residual, positions, answers=ANSWERS):
         w_u=random.standard_normal((4, len(answers))),
     )
     labels = {"token": WORDS, "query": WORDS, "key": WORDS, "answer": answers}
-    return trace.beginning_with(x.values()).labelled(**labels).originating(origin)
+    return trace.with_first_stages(x.values()).labelled(**labels).with_origin(origin)
 
 
 def origin(kind, read, *right):
@@ -137,7 +137,7 @@ def block(n_layers, positions, norm, activation, **parameters):
     layers = [replace(layer(2, 2, 2), **MLP, **parameters) for _ in range(n_layers)]
     made = {"residual": True, "norm": norm, "activation": activation, "w_u": random.standard_normal((4, 3))}
     trace = attend(x["x"].value, parameters=layers, mask=np.tri(5, dtype=bool), **made)
-    return trace.beginning_with(x.values()).labelled(token=WORDS, query=WORDS, key=WORDS, answer=ANSWERS)
+    return trace.with_first_stages(x.values()).labelled(token=WORDS, query=WORDS, key=WORDS, answer=ANSWERS)
 
 
 BLOCKS = {
@@ -258,7 +258,7 @@ def two_texts(n_encoder, norm, *, named=False, **kept):
         memory_norm=norm is not None,
         **kept,
     )
-    trace = trace.beginning_with([*read.values(), *written.values()])
+    trace = trace.with_first_stages([*read.values(), *written.values()])
     if not named:
         return trace
     french, english = ("<begin>", "le", "chat", "noir", "the"), ("the", "black", "cat")

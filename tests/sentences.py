@@ -11,7 +11,7 @@ from attnviz.contract.base import ORDINALS
 from attnviz.core.numerals import short
 from attnviz.core.operations.scores import Scale
 from attnviz.core.selection import Selection
-from attnviz.explain.steps import ENTERING, ENTRIES, LAYER, STEPS
+from attnviz.explain.steps import ENTRIES, INPUT_STEPS, LAYER, STEPS
 from attnviz.explain.steps.answer import verdict
 from attnviz.explain.wording import percent
 
@@ -25,7 +25,7 @@ def steps_with_layers(trace):
     for layer in trace.layers:
         for step in STEPS:
             begins = layer.number == 1 or (trace.has_encoder and layer.names["x"] == "x")
-            wanted = step in LAYER or (begins if step in ENTERING else layer.number == trace.n_layers)
+            wanted = step in LAYER or (begins if step in INPUT_STEPS else layer.number == trace.n_layers)
             if wanted and step.is_in(layer.trace):
                 yield step, layer
 

@@ -30,7 +30,7 @@ LAYERS = {"encoder": ENCODER, "decoder": DECODER, "norm": "rmsnorm", "w_u": W_U}
 TRACE = attend_seq2seq(ENGLISH, FRENCH, **LAYERS)
 
 READ, WRITTEN = ("the", "red", "cat", "sleeps"), ("<begin>", "le", "chat")
-LABELLED = TRACE.beginning_with(
+LABELLED = TRACE.with_first_stages(
     [
         *input_stages((ENGLISH / 2, "drawn"), (ENGLISH / 2, "by place"), context=True).values(),
         *input_stages((FRENCH, "drawn"), None).values(),

@@ -28,7 +28,7 @@ class StageAudit:
 
     stage: str
     n_given: int  # given cells (typed, drawn or set by hand), which have nothing to recompute
-    n_made: int  # recomputed cells
+    n_recomputed: int  # recomputed cells
     n_agree: int  # those within `tolerance` of the sum of their terms
     largest_difference: float  # infinity where a cell is hidden and its terms are not, or the other way round
     wrong: Cell | None = None  # the first cell that does not agree
@@ -40,7 +40,7 @@ class StageAudit:
         return StageAudit(
             self.stage,
             self.n_given + later.n_given,
-            self.n_made + later.n_made,
+            self.n_recomputed + later.n_recomputed,
             self.n_agree + later.n_agree,
             max(self.largest_difference, later.largest_difference),
             first.wrong,
@@ -61,13 +61,13 @@ class Audit:
         return tuple(reduce(operator.add, slices) for _, slices in of_stages)
 
     @property
-    def n_made(self) -> int:
+    def n_recomputed(self) -> int:
         """The numbers that were recomputed."""
-        return sum(stage.n_made for stage in self.stages)
+        return sum(stage.n_recomputed for stage in self.stages)
 
     @property
     def n_agree(self) -> int:
-        """Those of them that agree."""
+        """The recomputed numbers that agree."""
         return sum(stage.n_agree for stage in self.stages)
 
     @property
@@ -82,7 +82,7 @@ class Audit:
 
     def sentence(self, trace: Trace) -> str:
         """The result in one line: "1,284 of 1,284 numbers agree, largest difference 2e-15"."""
-        counts = f"{self.n_agree:,} of {self.n_made:,} numbers agree"
+        counts = f"{self.n_agree:,} of {self.n_recomputed:,} numbers agree"
         first = self.first
         if not first or not first.wrong:
             largest = f"{self.largest_difference:.0e}" if self.largest_difference else "0"
@@ -116,7 +116,7 @@ def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> St
     """Recompute some cells of one stage from their terms."""
     values = stage.value
     read = cache(trace.read)  # each row is read once: many cells depend on it
-    n_given = n_made = n_agree = 0
+    n_given = n_recomputed = n_agree = 0
     largest = 0.0
     wrong = right = None
     for index in cells:
@@ -124,7 +124,7 @@ def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> St
         if not made_from.lines:
             n_given += 1
             continue
-        n_made += 1
+        n_recomputed += 1
         value, total = float(values[index]), made_from.total
         # not a difference of infinities, which is NaN
         difference = 0.0 if value == total else abs(value - total)
@@ -133,7 +133,7 @@ def audit_of(trace: Trace, stage: Stage, cells: Iterable[tuple[int, ...]]) -> St
             n_agree += 1
         elif wrong is None:
             wrong, right = stage.cell(index), total
-    return StageAudit(stage.name, n_given, n_made, n_agree, largest, wrong, right)
+    return StageAudit(stage.name, n_given, n_recomputed, n_agree, largest, wrong, right)
 
 
 def tolerance(made_from: Terms) -> float:

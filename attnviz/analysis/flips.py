@@ -146,7 +146,7 @@ DIGITS = range(4, 8)
 class Flip:
     """The number of a stage whose smallest change flips the order of a row."""
 
-    cell: Cell  # as it is
+    cell: Cell  # with its current value
     stays: float  # a value next to the threshold that flips nothing
     turns: float  # a value next to the threshold that flips the row
     winner: int  # the place that leads after the flip

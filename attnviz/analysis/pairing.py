@@ -23,18 +23,18 @@ class StagePair:
     """A stage of one pass compared with that of another."""
 
     name: str
-    n_numbers: int = 0  # how many of its numbers were matched; 0 if `other` says why not
-    n_other: int = 0  # how many of those differ
+    n_numbers: int = 0  # how many of its numbers were matched; 0 if `mismatch` says why not
+    n_differing: int = 0  # how many of those differ
     n_hidden: int = 0  # how many of those are hidden in only one pass
     largest: float = 0.0  # the largest difference
     tolerance: float = 0.0  # differences up to this count as equal
     at: tuple[int, ...] = ()  # the cell of B with the largest difference, hidden keys first; () if none differs
-    other: str = ""  # why it can't be matched; empty if it can
+    mismatch: str = ""  # why it can't be matched; empty if it can
 
     @property
     def is_same(self) -> bool:
         """Whether both have the same numbers."""
-        return not self.other and not self.n_other
+        return not self.mismatch and not self.n_differing
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def pairing(a: Trace, b: Trace) -> Pairing:
     """
     stages = {stage.name: _stage(a, b, stage.name) for stage in b.stages}
     alone = {
-        stage.name: StagePair(stage.name, other="B has no such stage") for stage in a.stages if stage.name not in b
+        stage.name: StagePair(stage.name, mismatch="B has no such stage") for stage in a.stages if stage.name not in b
     }
     places = {
         name: _matching_places(name, a.labels.get(name, ()), words, in_order=_both_write(a, b))
@@ -84,11 +84,13 @@ def _first_to_differ(a: Trace, b: Trace, found: Mapping[str, StagePair]) -> Stag
 
 def _first_row(a: Trace, b: Trace, pair: StagePair) -> int:
     """The first word written at which a stage differs; -1 if it is of no word, or can't be matched."""
-    axes = [] if pair.other else [nth for nth, axis in enumerate(b.axes(pair.name)) if axis.labels == b.labels["query"]]
+    axes = (
+        [] if pair.mismatch else [nth for nth, axis in enumerate(b.axes(pair.name)) if axis.labels == b.labels["query"]]
+    )
     if not axes:
         return -1
     first, second, places = _matched_arrays(a, b, pair.name)
-    with np.errstate(invalid="ignore"):  # of hidden keys
+    with np.errstate(invalid="ignore"):  # -inf - -inf at hidden keys is NaN
         cells = np.argwhere(~(np.abs(second - first) <= pair.tolerance) & (first != second))
     return int(np.max([np.array(places[axis])[cells[:, axis]] for axis in axes], axis=0).min())
 
@@ -112,7 +114,7 @@ def furthest(a: Trace, b: Trace, layer: int = 0) -> Selection | None:
     key if possible.
     """
     name = b.layers[layer - 1].names["attention"]
-    if name not in a or not _stage(a, b, name).n_other:
+    if name not in a or not _stage(a, b, name).n_differing:
         return None
     first, second, places = _matched_arrays(a, b, name)
     apart = np.abs(second - first)
@@ -126,7 +128,7 @@ def furthest(a: Trace, b: Trace, layer: int = 0) -> Selection | None:
 
 def row_differs(a: Trace, b: Trace, name: str, selection: Selection) -> bool:
     """Whether the selected row of attention weights differs between A and B."""
-    if name not in a or _stage(a, b, name).other:
+    if name not in a or _stage(a, b, name).mismatch:
         return True
     first, second, places = _matched_arrays(a, b, name)
     head, asked, _ = (axis.place(selection) for axis in b.axes(name))
@@ -168,10 +170,10 @@ def _aligned(of_a: Sequence[str], of_b: Sequence[str]) -> tuple[int | None, ...]
 
 def _stage(a: Trace, b: Trace, name: str) -> StagePair:
     if name not in a:
-        return StagePair(name, other="A has no such stage")
+        return StagePair(name, mismatch="A has no such stage")
     axes = list(zip(a.axes(name), b.axes(name), strict=False))
     if len(a[name].axes) != len(b[name].axes) or not all(_is_alike(*both) for both in axes):
-        return StagePair(name, other=_unlike(a, b, name))
+        return StagePair(name, mismatch=_unlike(a, b, name))
     first, second, places = _matched_arrays(a, b, name)
     pair = _compared(name, first, second, flags=b[name].value.dtype == bool == a[name].value.dtype)
     return replace(pair, at=tuple(of_b[place] for of_b, place in zip(places, pair.at, strict=False)))
@@ -214,11 +216,11 @@ def _matched(one: Axis, other: Axis, *, in_order: bool) -> tuple[list[int], list
 
 def _compared(name: str, first: np.ndarray, second: np.ndarray, *, flags: bool) -> StagePair:
     if not first.size:
-        return StagePair(name, other="they have no word in common")
+        return StagePair(name, mismatch="they have no word in common")
     if flags:
         others = first != second
         seen = int(others.sum())
-        return StagePair(name, n_numbers=first.size, n_other=seen, n_hidden=seen, at=_largest(others))
+        return StagePair(name, n_numbers=first.size, n_differing=seen, n_hidden=seen, at=_largest(others))
     finite = np.isfinite(first) & np.isfinite(second)
     tolerance = ROUNDING * max(np.abs(each[finite]).max(initial=0.0) for each in (first, second))
     with np.errstate(over="ignore"):  # two numbers of float64 may be further apart than its largest
@@ -228,7 +230,7 @@ def _compared(name: str, first: np.ndarray, second: np.ndarray, *, flags: bool) 
     return StagePair(
         name,
         n_numbers=first.size,
-        n_other=int(others.sum()),
+        n_differing=int(others.sum()),
         n_hidden=int(hidden.sum()),
         largest=float(apart.max(where=others, initial=0.0)),
         tolerance=float(tolerance),

@@ -14,7 +14,7 @@ from attnviz.core.stage import backward
 from attnviz.core.terms import CELL, Cell
 from attnviz.core.trace import Trace
 
-_WRITTEN = re.compile(CELL)
+_PATTERN = re.compile(CELL)
 MAX_TRAIL_CELLS = 24
 
 
@@ -43,11 +43,11 @@ def parse_trail(trace: Trace, text: str) -> tuple[tuple[Cell, ...], str]:
 
 
 def _cell(trace: Trace, text: str) -> Cell | None:
-    written = _WRITTEN.fullmatch(text)
-    if not written or written["stage"] not in trace:
+    match = _PATTERN.fullmatch(text)
+    if not match or match["stage"] not in trace:
         return None
-    stage = trace[written["stage"]]
-    index = tuple(map(int, written["index"].split(",")))
+    stage = trace[match["stage"]]
+    index = tuple(map(int, match["index"].split(",")))
     fits = len(index) == len(stage.shape) and all(i < n for i, n in zip(index, stage.shape, strict=True))
     return stage.cell(index) if fits else None
 

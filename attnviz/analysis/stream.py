@@ -50,7 +50,7 @@ class Part(NamedTuple):
 
     kind: str
     stage: str  # whose row it writes: `x`, or a layer's `contributions`, `active`, `b_o` or `b_mlp`
-    place: int  # which head or neuron it is, counted from 0; 0 of all else
+    place: int  # the index of the head or neuron; 0 for everything else
     values: np.ndarray  # (answers,)
 
 
@@ -67,11 +67,11 @@ def parts(trace: Trace, token: int) -> tuple[Part, ...]:
     """
     w_u = trace["w_u"].value
     entered = Part("entered", "x", 0, trace["x"].value[token] @ w_u)
-    return (entered, *(part for layer in writing(trace) for part in _written(layer, token, w_u)))
+    return (entered, *(part for layer in writing(trace) for part in _layer_parts(layer, token, w_u)))
 
 
 def has_residual_stream(trace: Trace) -> bool:
-    """Whether each layer on the way to the logits adds to what entered it, with no number set by hand where it does."""
+    """Whether each layer on the way to the logits adds to its input, with no number set by hand where it does."""
     return "logits" in trace and all(map(_adds, writing(trace)))
 
 
@@ -84,7 +84,7 @@ def _adds(layer: Layer) -> bool:
     return has_sums and not any(trace[name].overridden for name in _ADDED if name in trace)
 
 
-def _written(layer: Layer, token: int, w_u: np.ndarray) -> Iterator[Part]:
+def _layer_parts(layer: Layer, token: int, w_u: np.ndarray) -> Iterator[Part]:
     """The parts that the heads, the neurons and the biases of a layer write."""
     trace, names = layer.trace, layer.names
     for head, row in enumerate(trace["contributions"].value[:, token] @ w_u):

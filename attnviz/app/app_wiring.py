@@ -15,13 +15,13 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import BaseRoute, Route
 
 from attnviz.app import streamlit_private
-from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH, answer_actions, answer_arrays
-from attnviz.app.class_pages import HOME_PATH, ClassPages, answer_take_home
+from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH, handle_actions, handle_arrays
+from attnviz.app.class_pages import HOME_PATH, ClassPages, handle_take_home
 from attnviz.app.index_page import IndexPage, prepare
-from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, answer_moment, answer_talk
+from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, handle_moment, handle_talk
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, policy
-from attnviz.app.scripts import SCRIPT_PATH, answer_script
+from attnviz.app.scripts import SCRIPT_PATH, handle_script
 from attnviz.app.static_files import CompressedStatic
 from attnviz.classroom import room_routes
 from attnviz.classroom.room_entry import ROOMS
@@ -87,12 +87,12 @@ def routes() -> list[BaseRoute]:
     """The routes besides the pages, wherever the app is mounted; none starts a session."""
     rooms = room_routes.routes()  # first: the lessons' route would match /room/moment too
     ours = (
-        (SCRIPT_PATH, answer_script, "GET"),
-        (ACTIONS_PATH, answer_actions, "POST"),
-        (ARRAYS_PATH, answer_arrays, "POST"),
-        (MOMENT_PATH, answer_moment, "GET"),
-        (TALK_PATH, answer_talk, "POST"),
-        (HOME_PATH, answer_take_home, "GET"),
+        (SCRIPT_PATH, handle_script, "GET"),
+        (ACTIONS_PATH, handle_actions, "POST"),
+        (ARRAYS_PATH, handle_arrays, "POST"),
+        (MOMENT_PATH, handle_moment, "GET"),
+        (TALK_PATH, handle_talk, "POST"),
+        (HOME_PATH, handle_take_home, "GET"),
     )
     anywhere = [Route("/{base:path}" + path[1:], respond, methods=[method]) for path, respond, method in ours]
     return [Route("/healthz", _healthy), *rooms, *anywhere]

@@ -90,7 +90,7 @@ UNKNOWN = "This process knows no such tab; the page gets another one as it conne
 _TAB = "tab"
 
 
-def mine() -> Tab:
+def current_tab() -> Tab:
     """The tab of this run."""
     if _TAB not in st.session_state:
         tab = Tab(network=network_of(st.context.ip_address or ""))  # empty for this machine itself
@@ -103,25 +103,23 @@ def mine() -> Tab:
 @contextmanager
 def within_quota() -> Iterator[None]:
     """Make a run wait for its tab's quota, and record what it uses."""
-    quota = mine().cpu_quota
+    quota = current_tab().cpu_quota
     time.sleep(quota.wait(time.monotonic()))
     with quota.metered():
         yield
 
 
 ACTIONS_PATH = "/actions"
-MAX_ACTIONS_BYTES = (
-    128_000  # of a request; a viewer sends a few hundred bytes, or at most a few of the longest sentences
-)
-# processor seconds (see `CpuQuota.used`) after which a tab works in the other lane; nobody reaches them by hand
+MAX_ACTIONS_BYTES = 128_000  # of a request; a viewer sends a few hundred, or at most a few of the longest sentences
+# processor seconds (see `CpuQuota.used`) after which a tab works in the other executor; nobody reaches them by hand
 HEAVY_SECONDS = 1.0
 LONG = ("flip", "names")  # actions that take up to a second of processor, and therefore queue with all long work
-_LANE, _OTHER_LANE = ThreadPoolExecutor(4, "actions"), ThreadPoolExecutor(1, "many actions")
+_EXECUTOR, _SLOW_EXECUTOR = ThreadPoolExecutor(4, "actions"), ThreadPoolExecutor(1, "many actions")
 _TAB_OF_REQUEST = re.compile(rb'{"tab": ?"(\w*)"')  # without a known tab, the rest of a request is not parsed
 _REFUSED_ACTIONS = "What is asked here is a page's own, of its tab and of a bounded size. Reload the page."
 
 
-async def answer_actions(request: Request) -> Response:
+async def handle_actions(request: Request) -> Response:
     """The response to a viewer's actions."""
     try:
         body = await read_body(request, MAX_ACTIONS_BYTES)
@@ -135,9 +133,9 @@ async def answer_actions(request: Request) -> Response:
         return PlainTextResponse(UNKNOWN, 404)
     async with tab.turn:
         await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
-        lane = _LANE if tab.cpu_quota.used < HEAVY_SECONDS else _OTHER_LANE
-        response = await asyncio.get_running_loop().run_in_executor(lane, actions_response, tab, body, LONG)
-        return response or await LONG_WORK.in_one_piece(tab.owner, actions_response, tab, body)
+        executor = _EXECUTOR if tab.cpu_quota.used < HEAVY_SECONDS else _SLOW_EXECUTOR
+        response = await asyncio.get_running_loop().run_in_executor(executor, actions_response, tab, body, LONG)
+        return response or await LONG_WORK.run(tab.owner, actions_response, tab, body)
 
 
 def actions_response(tab: Tab, body: bytes, postponed: Collection[str] = ()) -> Response | None:
@@ -164,7 +162,7 @@ _BUSY = "One file of a tab is compared at once; this one is sent again in a mome
 _TOO_LARGE = f"A file of arrays may have at most {MAX_FILE_SIZE}; this one has more."
 
 
-async def answer_arrays(request: Request) -> Response:
+async def handle_arrays(request: Request) -> Response:
     """The response to an uploaded file."""
     pieces = request.stream()
     try:
@@ -185,7 +183,7 @@ async def answer_arrays(request: Request) -> Response:
     _COMPARING.add(tab)
     try:
         await asyncio.sleep(tab.cpu_quota.wait(time.monotonic()))
-        return json_response(await LONG_WORK.in_one_piece(tab.owner, _compare_arrays, tab, question, content))
+        return json_response(await LONG_WORK.run(tab.owner, _compare_arrays, tab, question, content))
     finally:
         _COMPARING.discard(tab)
 

@@ -40,7 +40,7 @@ def update(setter: SceneSetter, **parts: object) -> None:
 def ask(shown: PageScene, resolved: SceneWithPass) -> None:
     """Draw the box for a string, and help if it makes no pass."""
     st.markdown("## Try it")
-    label, key = "A string of the letters a to d", shown.holds("string", resolved.scene.sentence)
+    label, key = "A string of the letters a to d", shown.set_text_box("string", resolved.scene.sentence)
     st.text_input(label, key=key, live=True, max_chars=MAX_CHARACTERS, on_change=_typed, args=(shown.setter,))
     if resolved.refused:
         st.warning("  \n".join(map(markdown, resolved.refused)), icon="ℹ️")
@@ -62,7 +62,7 @@ def choose(shown: PageScene, changes: tuple[Change, ...]) -> None:
     chosen = next((idea for idea in IDEAS if idea.changes == changes), None)
     title = chosen.title if chosen else OWN if changes else NOTHING
     st.markdown("## Change it")
-    titles, key = [NOTHING, *(idea.title for idea in IDEAS), OWN], shown.shows("idea", title)
+    titles, key = [NOTHING, *(idea.title for idea in IDEAS), OWN], shown.set_widget("idea", title)
     how: dict[str, Any] = {"on_change": _chosen, "args": (shown.setter,), "label_visibility": "collapsed"}
     st.radio("What is changed", titles, key=key, **how)
     if title == OWN:
@@ -81,13 +81,13 @@ def _draw_change(shown: PageScene, change: Change) -> None:
         _offer(shown, "matrix", "Parameter", list(MATRICES), change.stage)
         for name, side, position in zip(("row", "column"), sides, index[-2:], strict=True):
             _offer(shown, name, f"{name.capitalize()}: {side.title}", range(len(side.labels)), position, side.name)
-        key = shown.shows("number", min(max(change.value, LIMITS[0]), LIMITS[1]))
+        key = shown.set_widget("number", min(max(change.value, LIMITS[0]), LIMITS[1]))
         label = f"Number (built: {built[index]:.6g})"
         st.number_input(label, *LIMITS, step=1.0, format="%g", key=key, **_on_change(shown))
 
 
 def _offer(shown: PageScene, key: str, label: str, options: Sequence, value: object, name: Callable = str) -> None:
-    st.selectbox(label, options, key=shown.shows(key, value), format_func=name, **_on_change(shown))
+    st.selectbox(label, options, key=shown.set_widget(key, value), format_func=name, **_on_change(shown))
 
 
 def _on_change(shown: PageScene) -> dict[str, Any]:
@@ -116,13 +116,13 @@ def _change(setter: SceneSetter, changes: tuple[Change, ...]) -> None:
     update(setter, changes=changes)
     parts = changed_parts(changes)
     if parts and st.session_state["part"] not in parts:
-        setter.shows("part", parts[0])
+        setter.set_widget("part", parts[0])
 
 
 def shown_part(shown: PageScene, changes: tuple[Change, ...]) -> str:
     """The part of the model whose matrices are shown: at first one in which something is changed."""
     if "part" not in st.session_state:
-        shown.shows("part", [*changed_parts(changes), LAYER_1][0])
+        shown.set_widget("part", [*changed_parts(changes), LAYER_1][0])
     return st.session_state["part"]
 
 
@@ -130,4 +130,4 @@ def choose_part(setter: SceneSetter, chosen: Mapping[str, object]) -> None:
     """Show a part of the model, in a callback."""
     part = option_in(chosen.get("part"), PARTS)
     if part is not None:
-        setter.shows("part", part)
+        setter.set_widget("part", part)

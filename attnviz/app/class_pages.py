@@ -63,7 +63,7 @@ def _compressed(code: str) -> bytes:
     return gzip.compress(class_page(code).encode(), mtime=0)
 
 
-# of what is drawn without the viewer
+# the styles of everything that is drawn without the viewer
 STYLES = (
     "charts",
     "classVoices",
@@ -94,32 +94,31 @@ script draws the class.</noscript></main>
 
 
 def class_page(code: str) -> str:
-    """The page of a room, which may not exist: then it asks for another code."""
-    return _filled()[0] + html.escape(code) + _filled()[1]
+    """The page of a room; if there is no such room, it asks for another code."""
+    return _template().replace("\0", html.escape(code))
 
 
 @cache
-def _filled() -> tuple[str, str]:
-    """The page before and after the code. Its addresses are relative: it lies next to the folder of the scripts."""
+def _template() -> str:
+    r"""The page, with `\0` for the code. Its addresses are relative: it lies next to the folder of the scripts."""
     styles = joined(STYLES) + THEME.read_text("utf-8")
     script, pictures = (SCRIPTS[name].path.lstrip("/") for name in ("follower", "classPictures"))
-    before, after = _PAGE.format(script=script, pictures=pictures, styles=styles, code="\0").split("\0")
-    return before, after
+    return _PAGE.format(script=script, pictures=pictures, styles=styles, code="\0")
 
 
 HOME_PATH = "/room/home"
-MAX_BYTES = 8_000_000  # of the moments in a file, uncompressed; later ones are left out
-_LANE = FairQueue("talks of classes")
+MAX_BYTES = 8_000_000  # size limit of a file's moments, uncompressed; later ones are left out
+_QUEUE = FairQueue("talks of classes")
 _GONE = "This talk can’t be taken home any more: a class’s talk is here for 15 minutes after its end, for its phones."
 
 
-async def answer_take_home(request: Request) -> Response:
+async def handle_take_home(request: Request) -> Response:
     """The talk of an ended class as one HTML file, for a seat of it: `room/home?room=KTQWRM&seat=...`."""
     code = code_in(request.query_params.get("room", "")) or ""
-    home, seat = ROOMS.home(code), request.query_params.get("seat", "")
-    if home is None or math.isinf(seat_age(seat, home.key, time.time())):
+    talk, seat = ROOMS.ended_talk(code), request.query_params.get("seat", "")
+    if talk is None or math.isinf(seat_age(seat, talk.key, time.time())):
         return PlainTextResponse(_GONE, 404)
-    file = await _LANE.in_one_piece((code, ""), _file, home.moments, tuple(home.images.items()))
+    file = await _QUEUE.run((code, ""), _file, talk.moments, tuple(talk.images.items()))
     headers = {**NO_STORE, "Content-Disposition": 'attachment; filename="attnviz-class.html"'}
     if accepts_gzip(request.headers.get("accept-encoding", "")):
         return Response(file, media_type="text/html", headers=headers | {"Content-Encoding": "gzip"})

@@ -9,7 +9,7 @@ import streamlit as st
 
 from attnviz.app import browser_tabs
 from attnviz.app.page_scene import PageScene, SceneSetter
-from attnviz.app.scripts import loader, page_loader, runs
+from attnviz.app.scripts import loader, page_loader, rerun
 from attnviz.articles.pieces import Door
 from attnviz.contract.article import Article, Piece
 from attnviz.lessons.lesson import contents
@@ -28,7 +28,7 @@ _outlet = st.components.v2.component("attnviz.outlet", html=_ROOT.format("attnvi
 def draw_pass(shown: PageScene) -> None:
     """Draw the settings and the pass of a scene. Actions in them need no run, except the way back to a talk."""
     with st.container(key="viewer", height="stretch"):
-        request = _viewer(key="pass", height="stretch", data=_document(shown, "pass"), on_run_change=runs).run
+        request = _viewer(key="pass", height="stretch", data=_document(shown, "pass"), on_run_change=rerun).run
     if request == "lessons":
         st.switch_page("pages/lessons.py")
 
@@ -37,13 +37,13 @@ def draw_settings(shown: PageScene, view: str) -> str:
     """Draw the settings of a scene; a view of `scene.document.reply.PARTS` appears where `draw_outlet` is called.
     Returns this run's request that no action covers: "other numbers", "recompute" or "".
     """
-    return _viewer(key=view, data=_document(shown, view), on_run_change=runs).run or ""
+    return _viewer(key=view, data=_document(shown, view), on_run_change=rerun).run or ""
 
 
 def draw_lessons() -> str | None:
     """Draw the lessons; returns the address of a scene to open in the walkthrough, if the user asked for one."""
     with st.container(key="viewer", height="stretch"):
-        return _lessons(key="lessons", height="stretch", data=contents(), on_opened_change=runs).opened
+        return _lessons(key="lessons", height="stretch", data=contents(), on_opened_change=rerun).opened
 
 
 def draw_outlet() -> None:
@@ -52,7 +52,9 @@ def draw_outlet() -> None:
 
 
 def _document(shown: PageScene, view: str) -> bytes:
-    return shown.session.reply(shown, ReplyNotes(notices=shown.notices), browser_tabs.mine().token, view, shown.number)
+    return shown.session.reply(
+        shown, ReplyNotes(notices=shown.notices), browser_tabs.current_tab().token, view, shown.number
+    )
 
 
 Choose = Callable[[SceneSetter, Mapping[str, object]], None]
@@ -69,7 +71,7 @@ def draw_article(
     is called with the setter and the choices by event; a forged message may hold anything.
     """
     data, chosen = to_json(Article(pieces)), partial(_chosen, shown.setter, key, choose)
-    result = _article(key=key, data=data, on_chosen_change=chosen, on_opened_change=runs)
+    result = _article(key=key, data=data, on_chosen_change=chosen, on_opened_change=rerun)
     if isinstance(result.opened, str) and result.opened in doors:
         shown.open_page("pages/walkthrough.py", **doors[result.opened])
 

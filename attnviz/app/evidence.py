@@ -39,7 +39,7 @@ class Figure(go.Figure):
         return self._sent
 
 
-def described(values: np.ndarray, rows: Side, columns: Side) -> str:
+def describe(values: np.ndarray, rows: Side, columns: Side) -> str:
     """A matrix in words for screen readers, row by row without zeros."""
 
     def sentence(row: int) -> str:
@@ -149,7 +149,8 @@ def draw(shown: PageScene) -> None:
 def draw_chart(key: str, chart: Figure, words: str) -> None:
     """Draw a chart, and its text for screen readers."""
     layout = chart.to_dict()["layout"]
-    with st.container(key=f"scrolled_{key}", height=layout["height"], border=False):  # so much before it is drawn, too
+    # the height reserves the space before the chart is drawn
+    with st.container(key=f"scrolled_{key}", height=layout["height"], border=False):
         st.markdown(words)
         st.plotly_chart(chart, width=layout["width"], key=key, config={"displayModeBar": False})
 
@@ -157,4 +158,4 @@ def draw_chart(key: str, chart: Figure, words: str) -> None:
 @cache
 def _chart(number: int, theme: Literal["light", "dark"]) -> tuple[Figure, str]:
     matrix = measurements()[number - 1].rows
-    return figure(*matrix, theme), markdown(described(*matrix))
+    return figure(*matrix, theme), markdown(describe(*matrix))

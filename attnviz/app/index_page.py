@@ -74,7 +74,8 @@ class IndexPage:
                     headers.add_vary_header("Accept-Encoding")
                     if is_compressed:
                         headers["content-encoding"] = "gzip"
-                    del headers["etag"], headers["last-modified"], headers["accept-ranges"]  # of the unchanged page
+                    # these describe the unchanged page
+                    del headers["etag"], headers["last-modified"], headers["accept-ranges"]
                     await send(start)
                     await send({"type": "http.response.body", "body": page})
 
@@ -83,17 +84,17 @@ class IndexPage:
 
 
 def prepare() -> None:
-    """Make the first page before somebody requests it."""
+    """Make the first page before the first request."""
     _changed((static_folder() / "index.html").read_bytes(), True, True)
 
 
 @lru_cache(8)
 def _changed(index: bytes, is_first: bool, is_compressed: bool) -> bytes:
-    page = with_ours(index.decode(), is_first).encode()
+    page = with_our_parts(index.decode(), is_first).encode()
     return gzip.compress(page, mtime=0) if is_compressed else page
 
 
-def with_ours(index: str, is_first: bool) -> str:
+def with_our_parts(index: str, is_first: bool) -> str:
     """Streamlit's page with our parts. Its stylesheet (of formulas and fonts) moves below the first moment, which is
     painted without waiting for it, and the font that it preloads comes after the scripts; ours is the last style.
     """

@@ -26,7 +26,7 @@ from attnviz.core.limits import (
     MAX_TALK_UPLOAD_CHARACTERS,
 )
 from attnviz.lessons.lesson import LESSONS, moment
-from attnviz.lessons.talk import TALK_SIZES, Talk, TalkError, Uploads, by_source, of_scene
+from attnviz.lessons.talk import TALK_SIZES, Talk, TalkError, Uploads, uploads_by_source, uploads_of_scene
 from attnviz.lessons.talk_request import BrowserRequest, TalkRequest, reply
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse
@@ -34,11 +34,11 @@ from attnviz.scene.document.encoding import to_json
 from attnviz.viewer.site.static_edition import talk_file
 
 MOMENT_PATH = "/moment"
-_LESSON_LANE = ThreadPoolExecutor(1, "moments")  # one at a time: all but the first of a class find a moment cached
+_LESSON_EXECUTOR = ThreadPoolExecutor(1, "moments")  # one at a time: all but the first of a class find a moment cached
 _CACHING = {"Vary": "Accept-Encoding", "Cache-Control": "public, no-cache"}  # an update changes a moment
 
 
-async def answer_moment(request: Request) -> Response:
+async def handle_moment(request: Request) -> Response:
     """The response to a request for a lesson's moment: `moment?lesson=masks&moment=3`."""
     lesson, number = (request.query_params.get(name, "") for name in ("lesson", "moment"))
     if lesson not in LESSONS:
@@ -47,7 +47,7 @@ async def answer_moment(request: Request) -> Response:
     if number not in map(str, range(1, n_moments + 1)):
         return PlainTextResponse(f"There is no such moment. The lesson {lesson} has moments 1 to {n_moments}.", 404)
     loop = asyncio.get_running_loop()
-    compressed, etag = await loop.run_in_executor(_LESSON_LANE, _compressed_moment, lesson, int(number))
+    compressed, etag = await loop.run_in_executor(_LESSON_EXECUTOR, _compressed_moment, lesson, int(number))
     headers = _CACHING | {"ETag": etag}
     if etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
@@ -63,7 +63,8 @@ def _compressed_moment(lesson: str, number: int) -> tuple[bytes, str]:
 
 TALK_PATH = "/talk"
 MAX_TALK_REQUEST_BYTES = 2 * MAX_TALK_BYTES + MAX_TALK_IMAGE_CHARACTERS + MAX_TALK_UPLOAD_CHARACTERS  # JSON escapes
-_TALK_LANE = ThreadPoolExecutor(1, "talks")  # one at a time, apart from lessons: many requests delay other talks only
+# one at a time, apart from lessons: many requests delay other talks only
+_TALK_EXECUTOR = ThreadPoolExecutor(1, "talks")
 _TOO_LARGE = f"{TALK_SIZES}; this one has more."
 
 
@@ -95,12 +96,12 @@ class UploadsOffer(BrowserRequest, tag="give", frozen=True):
 @reply.register
 def _(request: UploadsRequest) -> bytes:
     parameters = dict(parse_qsl(request.at, keep_blank_values=True))
-    return to_json(ShownUploads(uploads=of_scene(parse(parameters, _session(request.tab).uploads).scene)))
+    return to_json(ShownUploads(uploads=uploads_of_scene(parse(parameters, _session(request.tab).uploads).scene)))
 
 
 @reply.register
 def _(request: UploadsOffer) -> bytes:
-    _session(request.tab).keep(*by_source(request.uploads, request.uploads).values())
+    _session(request.tab).keep(*uploads_by_source(request.uploads, request.uploads).values())
     return b"{}"
 
 
@@ -111,12 +112,12 @@ def _session(token: str) -> Session:
     return tab.session
 
 
-async def answer_talk(request: Request) -> Response:
+async def handle_talk(request: Request) -> Response:
     """The response to a request about a talk."""
     try:
         body = await read_body(request, MAX_TALK_REQUEST_BYTES)
         message = received(body, TalkRequest | PageRequest | UploadsRequest | UploadsOffer)
-        made = await asyncio.get_running_loop().run_in_executor(_TALK_LANE, reply, message)
+        made = await asyncio.get_running_loop().run_in_executor(_TALK_EXECUTOR, reply, message)
     except (RequestError, TalkError, OwnArraysError) as error:
         return refusal(400, str(error))
     except TooLargeError:

@@ -1,4 +1,4 @@
-"""The log, a line for each event without what a visitor sent, and how a request that fails is answered."""
+"""The log, one line for each event and without visitors' data, and the response to a request that fails."""
 
 import logging
 import re

@@ -40,7 +40,7 @@ _REFUSED_HOST = (
 )
 
 
-def answers_to(host: str, names: Sequence[str]) -> bool:
+def is_allowed_host(host: str, names: Sequence[str]) -> bool:
     """Whether a Host header matches one of `names` (`*.example.com`); without names, whether nobody could fake it."""
     try:
         name = urlsplit(f"//{host}").hostname or ""
@@ -80,7 +80,7 @@ class Hosts:
             return None
         headers, is_http = RequestHeaders(scope=scope), scope["type"] == "http"
         host = headers.get("host", "")
-        if not (is_http and scope["path"] in _PROBES) and not answers_to(host, self.names):
+        if not (is_http and scope["path"] in _PROBES) and not is_allowed_host(host, self.names):
             return _refusal(scope, 421, _REFUSED_HOST)
         # the browser itself keeps what is only read from other sites' pages
         only_reads = is_http and scope["method"] in ("GET", "HEAD")
@@ -234,7 +234,7 @@ _IDENTITY = re.compile(r"[0-9a-f-]{0,64}")  # hashes and UUIDs; Streamlit logs u
 _log = logging.getLogger(__name__)
 
 
-def fate_of_message(data: bytes) -> str:
+def classify_message(data: bytes) -> str:
     """Return "forwarded" if our pages send such a message, "refused" if no page could, else "ignored"."""
     if len(data) > MAX_MESSAGE_BYTES:
         return "refused"
@@ -262,7 +262,7 @@ class Messages:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def receive_forwarded() -> Message:
             while (message := await receive())["type"] == "websocket.receive":
-                fate = fate_of_message(message.get("bytes") or b"\xff")  # our messages are never text
+                fate = classify_message(message.get("bytes") or b"\xff")  # our messages are never text
                 if fate == "forwarded":
                     break
                 if fate == "refused":

@@ -3,7 +3,7 @@
 A scene is changed by an action in the viewer or its settings (`scene/actions`), without a run of the page, or by the
 callback of a widget (`SceneSetter.update`), after which Streamlit's run reads the scene (`read`). The view parameters
 (`contract.view_params`) are written by the viewer; every run and action reads them from its address. So no widget has a
-value of its own that could contradict the scene (`SceneSetter.shows`).
+value of its own that could contradict the scene (`SceneSetter.set_widget`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import streamlit as st
 from attnviz.app import browser_tabs, streamlit_private
 from attnviz.app.scripts import loader
 from attnviz.scene.actions.session import Session
-from attnviz.scene.address import LOOKED_AT, PARAMETERS, VIEWERS, parse, query, with_view
+from attnviz.scene.address import PARAMETERS, VIEW_FIELDS, VIEWERS, parse, query, with_view
 from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.scene import Scene, of_model, parts_for_source
 from attnviz.scene.with_pass import SceneWithPass
@@ -30,13 +30,13 @@ class SceneSetter:
     session ends, so a setter holds no pass.
     """
 
-    session: Session  # with the current scene: several callbacks may run before the page is drawn again
+    session: Session  # holds the current scene: several callbacks may run before the next draw
 
     def update(self, **parts: object) -> None:
         """Change parts of the scene; the next run shows it."""
         self.session.update(**parts)
 
-    def shows(self, key: str, value: object) -> str:
+    def set_widget(self, key: str, value: object) -> str:
         """Make the widget with this key show `value`; returns the key. An unchanged value is written too: a select box
         knows its value by its label, and the third key of a new sentence has a new label.
         """
@@ -95,11 +95,11 @@ class PageScene(SceneWithPass, SceneSetter):
         that page shows a new pass.
         """
         self.update(**parts)
-        refused = self.refused if parts.keys() <= set(LOOKED_AT) else ()
+        refused = self.refused if parts.keys() <= set(VIEW_FIELDS) else ()
         st.session_state[_NOTICES] = (*self.notices, *refused)
         st.switch_page(page)
 
-    def holds(self, key: str, text: str) -> str:
+    def set_text_box(self, key: str, text: str) -> str:
         """Make the text box with this key hold `text`; returns the key.
 
         Nothing is written over the same text, which would replace what someone is typing. A box with this key on a
@@ -124,7 +124,7 @@ def read(opening: str = "") -> PageScene:
     rerun_through_app()
     others = (RECONNECTED, *LESSONS)  # a lesson's parameters stay until the browser has written its address
     texts = {name: st.query_params.get_all(name) for name in st.query_params if name not in others}
-    tab, page_id = browser_tabs.mine(), streamlit_private.page()
+    tab, page_id = browser_tabs.current_tab(), streamlit_private.page()
     has_arrived = tab.session is None or _PAGE not in st.session_state or is_navigation()
     if has_arrived:
         st.session_state[_ADDRESS_READ] = streamlit_private.address()
@@ -164,7 +164,7 @@ def show_lessons() -> None:
 
 def open_in_walkthrough(address: str) -> NoReturn:
     """Go to the walkthrough with an address's scene; an empty address keeps the tab's scene, if there is one."""
-    tab = browser_tabs.mine()
+    tab = browser_tabs.current_tab()
     if address or tab.session is None:
         uploads = tab.session.uploads if tab.session else {}
         tab.session = _arrived(tab.session, parse(dict(parse_qsl(address, keep_blank_values=True)), uploads).scene, "")
@@ -174,8 +174,8 @@ def open_in_walkthrough(address: str) -> NoReturn:
 def _arrived(session: Session | None, scene: Scene, page: str) -> Session:
     if session is None:
         return Session(scene, arrivals=1)
-    elsewhere_in_pass = replace(session.scene, **{part: getattr(scene, part) for part in LOOKED_AT})
-    if st.session_state[_PAGE] != page or elsewhere_in_pass != scene:  # else the viewer is there already
+    elsewhere_in_pass = replace(session.scene, **{part: getattr(scene, part) for part in VIEW_FIELDS})
+    if st.session_state[_PAGE] != page or elsewhere_in_pass != scene:  # otherwise the viewer shows it already
         session.arrivals += 1
     session.scene = scene
     return session

@@ -31,15 +31,15 @@ def paths(name: str) -> list[str]:
     return [SCRIPTS[each].path.lstrip("/") for each in needed(name)]
 
 
-def runs() -> None:
+def rerun() -> None:
     """An empty callback, for events that the next run handles: a callback can't open a page."""
 
 
-_LANE = ThreadPoolExecutor(1, "scripts")  # one at a time, so none is bundled or compressed twice
+_EXECUTOR = ThreadPoolExecutor(1, "scripts")  # one at a time, so none is bundled or compressed twice
 SCRIPT_PATH = "/viewer/{name}-{text}.js"  # under any hash: a page from before an update requests the old one
 
 
-async def answer_script(request: Request) -> Response:
+async def handle_script(request: Request) -> Response:
     """The response to a request for a script."""
     name = request.path_params["name"]
     current = SCRIPTS.get(name)
@@ -57,5 +57,5 @@ async def answer_script(request: Request) -> Response:
         return script.compressed if is_compressed else script.text
 
     # the first request for a script takes up to 0.2 s, in which no other visitor should have to wait
-    text = await asyncio.get_running_loop().run_in_executor(_LANE, body)
+    text = await asyncio.get_running_loop().run_in_executor(_EXECUTOR, body)
     return Response(text, media_type="text/javascript", headers=headers)

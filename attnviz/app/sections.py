@@ -8,10 +8,10 @@ import pandas as pd
 import streamlit as st
 
 from attnviz.analysis.audit import Audit, audit
-from attnviz.app.browser_tabs import LONG_WORK, mine
+from attnviz.app.browser_tabs import LONG_WORK, current_tab
 from attnviz.app.components import draw_article
 from attnviz.app.page_scene import PageScene, SceneSetter
-from attnviz.app.scripts import loader, runs
+from attnviz.app.scripts import loader, rerun
 from attnviz.articles import worked
 from attnviz.articles.upload_reply import OPEN, OPEN_MODEL, OPEN_PAIR
 from attnviz.checks.uploads import EXAMPLES as FILES
@@ -34,11 +34,11 @@ def run_audit(shown: PageScene) -> NoReturn:
     n_cells = sum(stage.size for stage in shown.trace.stages)
     bar = st.progress(0, text="Recomputing every number from its terms")
     slices, n_done, percent = [], 0, 0
-    for each in until_unwanted(LONG_WORK.in_turns(mine().owner, audit(shown.trace))):
-        if pass_key(session.scene) != before:  # by an action, which ends no run
+    for each in until_cancelled(LONG_WORK.run_in_turns(current_tab().owner, audit(shown.trace))):
+        if pass_key(session.scene) != before:  # an action changed it, and actions don't end a run
             st.rerun()
         slices.append(each)
-        n_done += each.n_given + each.n_made
+        n_done += each.n_given + each.n_recomputed
         if 100 * n_done // n_cells > percent:
             percent = 100 * n_done // n_cells
             bar.progress(percent, text=f"Recomputing {each.stage}")
@@ -46,7 +46,7 @@ def run_audit(shown: PageScene) -> NoReturn:
     st.rerun()
 
 
-def until_unwanted(parts: Iterator[Part]) -> Iterator[Part]:
+def until_cancelled(parts: Iterator[Part]) -> Iterator[Part]:
     """Yield parts until the visitor leaves or changes something: Streamlit ends such a run at a session read."""
     for part in parts:
         _ = "unwanted" in st.session_state
@@ -143,9 +143,9 @@ def draw_own_numbers(shown: PageScene) -> None:
         | {"of": _OF.get(name, "several"), "rare": name in _RARE}
         for name, (label, answers) in QUESTIONS.items()
     ]
-    data = {"tab": mine().token, "hint": hint, "most": MAX_FILE_BYTES, "tooLarge": too_large}
+    data = {"tab": current_tab().token, "hint": hint, "most": MAX_FILE_BYTES, "tooLarge": too_large}
     data |= {"examples": _options(FILES), "questions": questions}
-    parts = _parts_of_link(shown.session, _numbers(key="numbers", data=data, on_opened_change=runs).opened)
+    parts = _parts_of_link(shown.session, _numbers(key="numbers", data=data, on_opened_change=rerun).opened)
     if parts:
         shown.open_page("pages/walkthrough.py", **parts)
 

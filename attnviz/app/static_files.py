@@ -21,7 +21,7 @@ from attnviz.app import streamlit_private
 
 _FOLDER = "static"
 _TEXTS = {".css", ".js", ".json", ".map", ".svg", ".txt"}  # fonts and pictures are compressed already
-_LANE = ThreadPoolExecutor(1, "static files")  # one at a time, so none is compressed twice
+_EXECUTOR = ThreadPoolExecutor(1, "static files")  # one at a time, so none is compressed twice
 # request headers that would make Streamlit answer with less than the whole file
 DROPPED = {b"range", b"if-none-match", b"if-modified-since", b"if-match", b"if-unmodified-since", b"if-range"}
 
@@ -93,10 +93,10 @@ class CompressedStatic:
 
     async def _compressed(self, file: Path, scope: Scope, receive: Receive) -> _Compressed | None:
         """The file compressed; None if Streamlit doesn't send it or it has gone from the disk."""
-        headers = await self._streamlits_headers(scope, receive)
-        return headers and await asyncio.get_running_loop().run_in_executor(_LANE, self._keep, file, headers)
+        headers = await self._headers_of_file(scope, receive)
+        return headers and await asyncio.get_running_loop().run_in_executor(_EXECUTOR, self._keep, file, headers)
 
-    async def _streamlits_headers(self, scope: Scope, receive: Receive) -> dict[str, str] | None:
+    async def _headers_of_file(self, scope: Scope, receive: Receive) -> dict[str, str] | None:
         """The headers with which Streamlit sends a file, such as how long it may be cached; None if it sends none."""
         start: Message = {}
 

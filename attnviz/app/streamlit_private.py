@@ -31,7 +31,7 @@ REASONS = {  # each private name, and why it is needed
     "streamlit.web.bootstrap.load_config_options": "only Streamlit's own server loads its settings by itself",
 }
 
-SELECTORS = {  # by which our styles and scripts find parts of Streamlit's pages, and why
+SELECTORS = {  # how our styles and scripts find parts of Streamlit's pages, and why
     '[data-testid="stApp"]': "one style of keyboard focus on the whole page; whether the server is connected",
     "[data-test-connection-state]": "a tab that has reconnected makes its server read the address at once",
     'script[src*="/static/js/"]': "our scripts are fetched from where Streamlit's are, wherever the app is mounted",
@@ -60,8 +60,9 @@ SELECTORS = {  # by which our styles and scripts find parts of Streamlit's pages
 
 # parts of its page, index.html: changed where they are found once (index_page.py)
 INDEX_TITLE = re.compile(r"<title>Streamlit</title>")  # seen until the first run
-INDEX_STYLESHEET = re.compile(r'<link rel="stylesheet"[^>]*>')  # without it the first moment is painted sooner
-INDEX_FONT = re.compile(r'<link\s+rel="preload"\s+href="(?P<address>[^"]+)"\s+as="font"[^>]*>')  # of the first moment
+INDEX_STYLESHEET = re.compile(r'<link rel="stylesheet"[^>]*>')  # moved: it would delay the first paint
+# the font of the first moment
+INDEX_FONT = re.compile(r'<link\s+rel="preload"\s+href="(?P<address>[^"]+)"\s+as="font"[^>]*>')
 # the scripts that it only fetches once it draws what every page of ours has, a component and a style, and theirs
 _LATE = ("BidiComponent", "Html")
 _IMPORTED = re.compile(r"""(?:from|import)["`]\./(?P<name>[^"`]+)["`]""")

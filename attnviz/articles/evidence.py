@@ -101,7 +101,7 @@ class Measurement(NamedTuple):
 
 @cache
 def measurements() -> list[Measurement]:
-    """All of them, in their order."""
+    """All measurements, in order."""
     return [_other_attention(), _short_cut(), _random_parameters(), _translation()]
 
 

@@ -38,7 +38,7 @@ class Reply:
 
     @property
     def data(self) -> Article:
-        """The part of it that a browser is sent."""
+        """The part of the reply that the browser receives."""
         return Article(self.pieces, base64.b64encode(self.example).decode() if self.example else UNSET)
 
 
@@ -61,7 +61,7 @@ def _of_model(choice: Built) -> Reply:
     """The reply to an uploaded microgpt, which is offered if its first text makes a pass."""
     model = choice.model
     n_numbers = sum(each.size for each in model.arrays.values())
-    description = f"{n_numbers:,} numbers: {model.described}; {counted(len(choice.task.letters), 'letter')}, and BOS."
+    description = f"{n_numbers:,} numbers: {model.description}; {counted(len(choice.task.letters), 'letter')}, and BOS."
     try:
         model.trace(choice.examples[0][1])
     except ArrayError as error:

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, Struct, structs
 
-from attnviz.checks.read.decode_steps import KEPT
+from attnviz.checks.read.decode_steps import CACHE_STAGES
 from attnviz.checks.read.files import read_file
 from attnviz.checks.read.labels import with_words, words_in, words_of
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, recomputed, stages
@@ -48,7 +48,7 @@ class UserStages:
         return trace.with_stages(self.values, AS_COMPUTED)
 
 
-LACKING = UserStages({}, "")  # stands for stages that an address names, which no address holds
+MISSING_UPLOAD = UserStages({}, "")  # stands for stages that an address names, which no address holds
 _MOST_HEADS, _WIDEST = (max(map(int, OPTIONS[name].allowed)) for name in ("n_heads", "d_model"))
 _MOST = (("heads", _MOST_HEADS), ("tokens", MAX_TOKENS), ("tokens that are looked at", MAX_TOKENS))
 
@@ -84,7 +84,7 @@ Upload = UserParameters | PickableModel | UserStages  # arrays, a model, or stag
 _NORMS = {"": None} | NORMS
 _CHOICES: Mapping[str, Mapping[str, object]] = {"activation": ALL_ACTIVATIONS, "attn_norm": _NORMS, "mlp_norm": _NORMS}
 _LAYER, _MODEL, _WORDS, _KEY_WORDS, _AT = "layer", "microgpt", "tokens", "context_tokens", "first to differ"
-_LONGEST = 128  # of an axis that the walkthrough shows
+_LONGEST = 128  # the longest axis that the walkthrough shows
 _BROKEN = "The numbers of this moment are broken: no pass comes of them. Give the file of your own numbers again."
 
 
@@ -210,14 +210,14 @@ def _joined(weight: np.ndarray) -> np.ndarray:
 
 # --- Requests
 
-MAX_NAME_CHARACTERS = 255  # of a file's name
+MAX_NAME_CHARACTERS = 255  # the last characters of a file's name are kept
 OWN, SHOWN = "own", "shown"
 _HEADS = (*range(1, 17), 20, 24, 25, 32, 40, 48, 64, 96, 128)
 
 # Options of a file, with their choices; the first is the default
 _IT = "the pass that the walkthrough shows"
 _STAGES = {"": "what its name says, or what is nearest"} | {
-    each: full_title(each) for each in stages() if each not in KEPT
+    each: full_title(each) for each in stages() if each not in CACHE_STAGES
 }
 _PASSES = {OWN: "attnviz's pass from the same inputs and weights", SHOWN: _IT}
 _ORIENTATIONS = {"": "what fits", IN_OUT: f"{IN_OUT}, as in x @ W", OUT_IN: f"{OUT_IN}, as in PyTorch's Linear"}
@@ -278,7 +278,7 @@ def _compared(request: UploadRequest, content: bytes, shown: Trace | None) -> Up
     if request.example:
         request = structs.replace(request, filename="example.npz", true_is="visible")
     file = read_file(request.filename, content, request.stage or None)
-    sizes = {f"size_{name}" for name in file.arrays}  # which attnviz adds to its own files
+    sizes = {f"size_{name}" for name in file.arrays}  # added by attnviz to its own files
     arrays = {name: each for name, each in file.arrays.items() if name not in sizes}
     options = {"orientation": request.orientation or None, "true_is": request.true_is or None}
     if request.against == SHOWN or request.filename.lower().endswith((".npy", ".csv")):

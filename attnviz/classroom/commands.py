@@ -37,7 +37,7 @@ class Place(Struct, frozen=True):
     question: CellQuestion | None = None  # the speaker's, if it isn't the moment's own
     takes: Takes | None = None  # the answers its question accepts
     is_own: bool = False  # the speaker shows their own uploads, which no address contains: nobody can follow there
-    moment: str = ""  # of the speaker's own talk, as JSON without the speaker's notes; `at` is its scene
+    moment: str = ""  # the talk's moment as JSON, without the speaker's notes; `at` is its scene
 
     @property
     def kind(self) -> Literal["pass", "lesson", "talk", "question"]:
@@ -120,13 +120,13 @@ class Answer(Command, frozen=True):
 
 
 class Wait(Command, frozen=True):
-    """Close the answers and have all talk to their neighbours for so long, or no longer."""
+    """Close the answers and let everyone discuss for some time; 0 ends that."""
 
     seconds: Literal[0, 60, 90, 120]
 
 
 class AllowQuestions(Command, frozen=True, tag="allow"):
-    """Let listeners write questions to the speaker, or no longer."""
+    """Allow or forbid questions from listeners to the speaker."""
 
     is_on: bool
 
@@ -139,7 +139,7 @@ class Wonder(Command, frozen=True):
 
 
 class Vote(Command, frozen=True):
-    """Want a shown question to be answered, or no longer."""
+    """Vote for a shown question, or withdraw the vote."""
 
     seat: Secret
     id: TextId

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
-Owner = tuple[str, str]  # whose work it is: a network and a tab; for a room's work its code and an empty string
+Owner = tuple[str, str]  # a network and a tab, or a room's code and an empty string
 WINDOW_SECONDS = 60.0  # how long a turn counts
 # how long the queue waits for the next part of some work; otherwise each part could wait for a long piece
 GRACE_SECONDS = 0.02
@@ -86,11 +86,11 @@ class FairQueue:
         with self._lock:
             self._usage.open(owner, time.perf_counter())
 
-    async def in_one_piece(self, owner: Owner, work: Callable[..., Result], *arguments: object) -> Result:
+    async def run(self, owner: Owner, work: Callable[..., Result], *arguments: object) -> Result:
         """Run work in one piece, and return its result."""
         return await asyncio.wrap_future(self._submit(owner, lambda: work(*arguments)))
 
-    def in_turns(self, owner: Owner, work: Iterator[Part]) -> Iterator[Part]:
+    def run_in_turns(self, owner: Owner, work: Iterator[Part]) -> Iterator[Part]:
         """Yield the parts of some work, each computed in the caller's thread in a turn of its own."""
         turn = _Turn()
         try:

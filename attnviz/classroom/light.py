@@ -11,7 +11,6 @@ import msgspec
 from attnviz.analysis.provenance import parse_trail
 from attnviz.classroom.commands import Place
 from attnviz.classroom.questions import moment_at
-from attnviz.contract.base import Runs
 from attnviz.contract.lesson import Glance, Pick, Question
 from attnviz.core.terms import Cell
 from attnviz.core.tokens import without_number
@@ -80,7 +79,7 @@ def _glance(at: str, cell: str, *, says: bool) -> Glance | None:
         stage=layer.names["attention"],
         arcs=[(query, key, round(weight, 4)) for key, weight in looks if weight >= LEAST] if step.arcs else [],
         title=_title(trace, step) if says else "",
-        said=_said(step) if says else [],
+        said=[(style, text) for style, text in step.why or step.text if style not in _ALONE] if says else [],
     )
 
 
@@ -97,7 +96,3 @@ def _plain(words: list[str]) -> list[str]:
 
 def _title(trace: Trace, step: ShownStep) -> str:
     return f"{step.title}, {layer_name(trace, step.layer)}" if step.layer else step.title
-
-
-def _said(step: ShownStep) -> Runs:
-    return [(style, text) for style, text in step.why or step.text if style not in _ALONE]

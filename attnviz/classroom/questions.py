@@ -21,7 +21,7 @@ from attnviz.core.selection import Axis
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.steps import entry, full_title, layer_name
-from attnviz.explain.texts import answering
+from attnviz.explain.texts import key_noun
 from attnviz.lessons.cell_reference import LessonError, Passes, Reference, quoted_name
 from attnviz.lessons.lesson import LESSONS, MomentSource, moment_data
 from attnviz.lessons.lesson import moment as lesson_moment
@@ -70,7 +70,7 @@ def cell_question(question: CellQuestion, trace: Trace) -> tuple[QuestionSpec, L
     form = form_within(cell, max(half, _SMALL * abs(cell.cell.value)))
     if question.kind == "share":
         return Percentage(prompt="", of=of), prompt, worked_solution(cell, form)
-    tolerance = math.ceil(100 * (half + rounding(cell, form))) / 100  # of computing with the digits shown
+    tolerance = math.ceil(100 * (half + rounding(cell, form))) / 100  # the error of computing with the digits shown
     return Number(prompt="", of=of, tolerance=tolerance), prompt, worked_solution(cell, form)
 
 
@@ -106,7 +106,7 @@ def _prompt(kind: str, trace: Trace, stage: Stage, index: tuple[int, ...]) -> st
     if kind == "word":
         one = entry(stage.name).one or entry(stage.name).title.lower()
         most = "look at most" if base == "attention" else f"have the largest {one} with"
-        return f"Which {answering(trace.layers[layer - 1].trace)} does “{labels['query']}” {most}{inside}?"
+        return f"Which {key_noun(trace.layers[layer - 1].trace)} does “{labels['query']}” {most}{inside}?"
     cell = Reference("B", trace, stage, index)
     names = [quoted_name(cell, axis, position) for axis, position in enumerate(index) if stage.shape[axis] > 1]
     where = f" at {', '.join(names)}" if names else ""

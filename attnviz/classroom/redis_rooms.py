@@ -22,7 +22,7 @@ from redis.exceptions import RedisError
 from attnviz.classroom.codes import new_code, new_secret
 from attnviz.classroom.commands import AnyCommand, End, Move, OfferDevice, RoomLog, read, to_json
 from attnviz.classroom.room import OFFER_SECONDS, SECONDS, Room, RoomError
-from attnviz.classroom.rooms import BUSY, FOR_ALL, MAX_IMAGES, LiveRoom, Presence, Rooms, check_room_limits
+from attnviz.classroom.rooms import BUSY, MAX_IMAGES, WAKES_EVERYONE, LiveRoom, Presence, Rooms, check_room_limits
 
 AWAY = (RedisError, OSError, TimeoutError)
 AWAY_SECONDS = 2.0  # timeout after which Redis counts as unreachable
@@ -43,9 +43,9 @@ class SharedLiveRoom(LiveRoom):
     """A live room, and how far its stream has been read."""
 
     commands: list[str] = field(default_factory=list)  # all, to restore a Redis that lost them
-    apart: list[str] = field(default_factory=list)  # those that were applied while it was unreachable
+    unsent: list[str] = field(default_factory=list)  # the commands that were applied while Redis was unreachable
     position: str = "0-0"  # the id of the last entry read
-    refusals: dict[str, str] = field(default_factory=dict)  # of recent entries, by id
+    refusals: dict[str, str] = field(default_factory=dict)  # the refusals of recent entries, by id
     was_read: asyncio.Condition = field(default_factory=asyncio.Condition)
     reader: asyncio.Task | None = None
 
@@ -92,7 +92,7 @@ class SharedRooms(Rooms):
             *_, live.position = await self._append(live, live.commands)
         except AWAY:
             live.is_apart = True
-            live.apart = [*live.commands]
+            live.unsent = [*live.commands]
         live.reader = asyncio.create_task(self._follow(live))
         return live
 
@@ -101,7 +101,7 @@ class SharedRooms(Rooms):
             if code and code not in self.live:
                 with suppress(*AWAY):
                     if entries := await self._redis.xrange(_stream(code)):
-                        live = self.live[code] = SharedLiveRoom(Room.made(_command(entries[0])), speaker=0.0)
+                        live = self.live[code] = SharedLiveRoom(Room.from_command(_command(entries[0])), speaker=0.0)
                         self._replay(live, entries)
                         live.reader = asyncio.create_task(self._follow(live))
         return await super().find(code)
@@ -152,12 +152,12 @@ class SharedRooms(Rooms):
                     (name,) = await self._append(live, [text], command)
                 await self._wait_until_read(live, name)
             except AWAY:
-                self._go_apart(live)
+                self._disconnect(live)
             else:
                 if refusal := live.refusals.get(name):
                     raise RoomError(refusal)
                 return
-        live.apart.append(text)
+        live.unsent.append(text)
         live.commands.append(text)
         await super().do(live, command)
 
@@ -197,7 +197,7 @@ class SharedRooms(Rooms):
             await live.was_read.wait_for(lambda: _order(live.position) >= _order(name))
 
     def _replay(self, live: SharedLiveRoom, entries: list[Entry]) -> None:
-        live.room = Room.made(_command(entries[0]))
+        live.room = Room.from_command(_command(entries[0]))
         live.log = RoomLog(live.room.speakers[0])
         live.commands = [parts["c"] for _, parts in entries]
         live.position = entries[-1][0]
@@ -214,7 +214,7 @@ class SharedRooms(Rooms):
                     continue
                 streams = await self._redis.xread({_stream(code): live.position}, count=500, block=READ_MS)
             except AWAY:
-                self._go_apart(live)
+                self._disconnect(live)
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             for _, entries in streams:
@@ -232,9 +232,9 @@ class SharedRooms(Rooms):
             while len(live.refusals) > MAX_REFUSALS:
                 del live.refusals[next(iter(live.refusals))]
             live.was_read.notify_all()
-        live.notify(speaker_alone=not any(isinstance(_command(entry), FOR_ALL) for entry in entries))
+        live.notify(speaker_alone=not any(isinstance(_command(entry), WAKES_EVERYONE) for entry in entries))
 
-    def _go_apart(self, live: SharedLiveRoom) -> None:
+    def _disconnect(self, live: SharedLiveRoom) -> None:
         if not live.is_apart:
             _log.warning("Redis does not answer: rooms go on in each process by itself.")
             live.is_apart = True
@@ -247,15 +247,16 @@ class SharedRooms(Rooms):
         if not is_there and not await self._redis.set(f"{stream}:again", self._name, nx=True, ex=RESTORE_SECONDS):
             await asyncio.sleep(RETRY_SECONDS)  # another process is restoring it
             return
-        missing = [*(live.apart if is_there else live.commands)]  # now, as commands were acknowledged while this waited
+        # copied now, as commands were acknowledged while this waited
+        missing = [*(live.unsent if is_there else live.commands)]
         while True:  # more may be acknowledged while this appends
-            n_added = len(live.apart)
+            n_added = len(live.unsent)
             await self._append(live, missing)
             entries = await self._redis.xrange(stream)
-            if not (missing := live.apart[n_added:]):
+            if not (missing := live.unsent[n_added:]):
                 break
         self._replay(live, entries)
-        live.apart.clear()
+        live.unsent.clear()
         live.is_apart = False
         live.notify()
 

@@ -96,12 +96,12 @@ def replay(live: LiveRoom, commands: Sequence[AnyCommand], places: Mapping[Place
     return accepted
 
 
-InLane = Callable[..., Awaitable]
+InQueue = Callable[..., Awaitable]
 
 
-async def reopened(rooms: Rooms, code: str, key: str, message: Reopen, network: str, in_lane: InLane) -> LiveRoom:
+async def reopened(rooms: Rooms, code: str, key: str, message: Reopen, network: str, in_queue: InQueue) -> LiveRoom:
     """The room of this speaker's key: the live one if there is one, else reopened from its log. It has a new code if
-    somebody else has taken its own. `in_lane` runs CPU-heavy work.
+    somebody else has taken its own. `in_queue` runs CPU-heavy work.
     """
     if live := await rooms.find_by_key(code, key):
         return live
@@ -110,14 +110,14 @@ async def reopened(rooms: Rooms, code: str, key: str, message: Reopen, network: 
     if await rooms.has_ended(code):
         raise RoomError(ENDED, 410)
     await rooms.check_limits(network)
-    commands = await in_lane(read_log, message.commands, hash_of(key), now := time.time())
-    places = {place: await in_lane(checked_place, place) for place in places_to_check(commands)}
+    commands = await in_queue(read_log, message.commands, hash_of(key), now := time.time())
+    places = {place: await in_queue(checked_place, place) for place in places_to_check(commands)}
     if await rooms.find(code):
         code = await rooms.free_code(network)
     begun = min((each.time for each in commands), default=now)
     made = Make(time=begun, code=code, key=hash_of(key), link=hash_of(message.link), seat=message.seat, is_again=True)
-    live = rooms.kind(Room.made(made), network=network)
-    accepted = await in_lane(replay, live, commands, places)
+    live = rooms.kind(Room.from_command(made), network=network)
+    accepted = await in_queue(replay, live, commands, places)
     if live.room.is_over(now):
         raise RoomError(ENDED, 410)
     return await rooms.publish(live, [made, *accepted])

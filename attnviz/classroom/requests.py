@@ -31,7 +31,7 @@ from attnviz.lessons.talk import TalkMoment
 MAX_BYTES = 2_000  # size limit of a follower's request
 MAX_SPEAKER_BYTES = 64_000 + MAX_IMAGE_CHARACTERS
 Image = Annotated[str, Meta(max_length=MAX_IMAGE_CHARACTERS)]
-MAX_LOG_BYTES = 16_000_000  # of a room's log: a class of 300 with 20 questions makes 1 MB, images more
+MAX_LOG_BYTES = 16_000_000  # size limit of a room's log: a class of 300 with 20 questions makes 1 MB, images more
 
 
 class Make(Strict, frozen=True):

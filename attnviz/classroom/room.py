@@ -73,12 +73,12 @@ class Question:
     """A question asked in a room."""
 
     place: Place
-    number: int = 0  # of those asked before it in its room
+    number: int = 0  # how many questions were asked before it in its room
     rounds: list[dict[str, Value]] = field(default_factory=lambda: [{}])  # each round's answers, by seat
-    sure: list[dict[str, int]] = field(default_factory=lambda: [{}])  # how sure those are that said so
-    ids: dict[str, int] = field(default_factory=dict)  # of the last round's texts, by seat
+    sure: list[dict[str, int]] = field(default_factory=lambda: [{}])  # how sure seats are, for those that said so
+    ids: dict[str, int] = field(default_factory=dict)  # the ids of the last round's texts, by seat
     is_open: bool = True  # whether answers are accepted
-    closed_by_showing: bool = False  # whether they are no more since the class's answers were shown
+    closed_by_showing: bool = False  # whether showing the class's answers closed it
 
     def takes(self, value: Value) -> bool:
         """Whether an answer is valid for this question."""
@@ -98,7 +98,7 @@ class Question:
 
     @property
     def sure_counts(self) -> list[list[tuple[Value, int, int]]]:
-        """For each round an answer, how sure, and how many were, sorted."""
+        """For each round, sorted triples of an answer, how sure, and how many seats said so."""
         pairs = zip(self.rounds, self.sure, strict=True)
         counters = (Counter((answers[seat], sure) for seat, sure in said.items()) for answers, said in pairs)
         return [[(value, sure, n) for (value, sure), n in sorted(counter.items())] for counter in counters]
@@ -137,13 +137,13 @@ class Room:
     is_shown: bool = False  # whether the answer is shown
     shows_class: bool = False  # whether the presented page shows the class's answers
     talk: dict[str, None] = field(default_factory=dict)  # the moments of the speaker's talk that were shown, in order
-    questions: dict[Place, Question] = field(default_factory=dict)  # in order
+    questions: dict[Place, Question] = field(default_factory=dict)  # in the order in which they were asked
     points: dict[str, tuple[Place, str]] = field(default_factory=dict)  # the cell that a seat doesn't understand
     offer: tuple[str, float] = ("", 0.0)  # the code for another of the speaker's devices, and when it was offered
     takes_questions: bool = False  # whether listeners may ask the speaker something
     wondered: dict[str, ListenersQuestion] = field(default_factory=dict)  # by seat
     shown_texts: set[int] = field(default_factory=set)  # the ids of those that the speaker shows
-    n_texts: int = 0  # that have had an id
+    n_texts: int = 0  # how many texts have had an id
     talks_until: float = 0.0  # when to stop talking to one's neighbour
     forgotten: tuple[str, ...] = ()  # the seats of devices that the speaker has forgotten
     pressed: int = 0  # how many buttons the speaker's other devices have pressed
@@ -153,7 +153,7 @@ class Room:
     is_again: bool = False  # whether it was reopened: its log may lack the seats of its last second
 
     @classmethod
-    def made(cls, command: Make) -> Room:
+    def from_command(cls, command: Make) -> Room:
         """The room that a command opens."""
         keys, speakers, seats = (command.key,), (command.seat,), {command.seat: 0.0}
         return cls(command.code, command.link, keys, speakers, command.time, seats, is_again=command.is_again)
@@ -349,7 +349,7 @@ class Room:
 
     @property
     def listeners_questions(self) -> list[ListenersQuestion]:
-        """All of them, most votes first."""
+        """All questions of listeners, most votes first."""
         asked = (each for each in self.wondered.values() if each.text)
         return sorted(asked, key=lambda each: (-len(each.votes), each.id))
 
@@ -370,7 +370,7 @@ class Room:
             self._close(self.question)
 
     def _close(self, question: Question) -> None:
-        """What is shown isn't changed any more: take no answers while it is, nor once the right one was."""
+        """Take no answers while the class's are shown, nor once the right one was: what is shown stays."""
         if self.is_shown:
             question.is_open, question.closed_by_showing = False, False
         elif self.shows_class and question.is_open:

@@ -42,7 +42,7 @@ async def stream(live: LiveRoom, seat: str, known: str, known_log: str = "") -> 
     live.streams[seat] += 1
     live.notify(speaker_alone=True)
     try:
-        yield b"retry: 500\nevent: own\ndata: " + to_json(_own_now(live.room, seat)) + b"\n\n"
+        yield b"retry: 500\nevent: own\ndata: " + to_json(_now_for_seat(live.room, seat)) + b"\n\n"
         while seat not in live.room.forgotten:
             if log:
                 if log is not live.log:  # rebuilt by all processes together
@@ -71,13 +71,13 @@ async def stream(live: LiveRoom, seat: str, known: str, known_log: str = "") -> 
         live.notify(speaker_alone=True)
 
 
-def _own_now(room: Room, seat: str) -> OwnNow:
+def _now_for_seat(room: Room, seat: str) -> OwnNow:
     wondered = room.wondered.get(seat)
     votes = [each.id for each in room.shown_questions if seat in each.votes]
-    return OwnNow(answers=[*_own_answers(room, seat)], wondered=wondered.text if wondered else "", votes=votes)
+    return OwnNow(answers=[*_answers_of_seat(room, seat)], wondered=wondered.text if wondered else "", votes=votes)
 
 
-def _own_answers(room: Room, seat: str) -> Iterator[OwnAnswer]:
+def _answers_of_seat(room: Room, seat: str) -> Iterator[OwnAnswer]:
     for each in room.questions.values():
         if seat in each.rounds[-1]:
             value, sure = each.rounds[-1][seat], each.sure[-1].get(seat, 0)
@@ -87,7 +87,7 @@ def _own_answers(room: Room, seat: str) -> Iterator[OwnAnswer]:
 Respond = Callable[[Request], Awaitable[Response]]
 PATH, EVENTS_PATH, NOW_PATH, MOMENT_PATH = "/room", "/room/events", "/room/now", "/room/moment"
 REOPEN_PATH = "/room/reopen"
-_LANE = FairQueue("rooms")  # computes moments, once per room; the room that used it least is next
+_QUEUE = FairQueue("rooms")  # computes moments, once per room; the room that used it least is next
 _KEY = "x-room-key"
 _LARGE_LOG = (
     f"A class is reopened from at most {requests.MAX_LOG_BYTES // 1_000_000} MB; this one has more. Open a new class."
@@ -154,7 +154,7 @@ async def _reopen(request: Request) -> Response:
         message = requests.read(await read_body(request, requests.MAX_LOG_BYTES), requests.Reopen)
     except TooLargeError:
         raise RoomError(_LARGE_LOG, 413) from None
-    live = await reopened(ROOMS, code, key, message, network(request), partial(_LANE.in_one_piece, (code, "")))
+    live = await reopened(ROOMS, code, key, message, network(request), partial(_QUEUE.run, (code, "")))
     return json_response(to_json(Seat(code=live.room.code, seat=message.seat, host=host_name(hash_of(key)))))
 
 
@@ -178,7 +178,7 @@ async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
     live.speaker = now
     match message:
         case requests.Move(at=at, question=question, moment=moment, image=image):
-            place = await _in_lane(live, place_in, at, question, moment)
+            place = await _in_queue(live, place_in, at, question, moment)
             name = image_name(place)
             if name and image:
                 check_image(image)
@@ -193,7 +193,7 @@ async def _lead(live: LiveRoom, message: requests.Speakers) -> Response:
             await ROOMS.do(live, commands.OfferDevice(time=now, code=code))
             return json_response(to_json(Offer(code=code)))
         case requests.Counts(by=by):
-            text = await _in_lane(live, seats_table if by == "seat" else counts_table, live.room)
+            text = await _in_queue(live, seats_table if by == "seat" else counts_table, live.room)
             return Response(text, media_type="text/csv", headers=NO_STORE)
         case commands.Command():
             await ROOMS.do(live, structs.replace(message, time=now))
@@ -210,7 +210,7 @@ async def _moment(request: Request) -> Response:
         raise RoomError("The class has gone on meanwhile.", 409)
     is_whole = request.query_params.get("whole") == "1"
     image = await ROOMS.image(live, image_name(place))
-    made = await _in_lane(live, _compressed_moment, live.room.code, place, is_whole, image)
+    made = await _in_queue(live, _compressed_moment, live.room.code, place, is_whole, image)
     return compressed_response(request, made, NO_STORE)
 
 
@@ -235,7 +235,7 @@ async def _now(request: Request) -> Response:
     live.polled[seat] = time.time()
     (live.around.add if request.query_params.get("around") == "1" else live.around.discard)(seat)
     state = Json(live.event(seat in live.room.speakers)[1])
-    said = {"own": _own_now(live.room, seat), "now": state}
+    said = {"own": _now_for_seat(live.room, seat), "now": state}
     known_log = request.query_params.get("log", "")
     if known_log and seat == live.log.seat:
         said["log"] = live.log.part(live.log.start(known_log))
@@ -264,5 +264,5 @@ def _seat_of(request: Request) -> tuple[str, str]:
     return code_in(request.query_params.get("room", "")) or "", request.query_params.get("seat", "")
 
 
-async def _in_lane(live: LiveRoom, work: Callable[..., Result], *arguments: object) -> Result:
-    return await _LANE.in_one_piece((live.room.code, ""), work, *arguments)
+async def _in_queue(live: LiveRoom, work: Callable[..., Result], *arguments: object) -> Result:
+    return await _QUEUE.run((live.room.code, ""), work, *arguments)

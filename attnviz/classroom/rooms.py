@@ -37,21 +37,21 @@ SWEEP_SECONDS = 5.0
 POLLED_SECONDS = 8.0  # after this long a follower without a stream counts as gone; they ask every 2 s
 BUSY = "The room is being opened. Trying again in a moment."
 # Commands that wake everybody's stream; the others wake the speaker's only. New votes are sent to all with the sweep.
-FOR_ALL = (Move, Open, Again, End, Wait, AllowQuestions, ShowTexts)
+WAKES_EVERYONE = (Move, Open, Again, End, Wait, AllowQuestions, ShowTexts)
 MAX_TEXTS = 300  # texts of a kind that the speaker is sent, the newest or those with most votes
 MAX_SHOWN = 30  # questions that followers are sent
-MAX_IMAGES = 2  # of a room's slides, so that one step back needs no image again
-HOME_SECONDS = 15 * 60  # how long the talk of a class can be taken home after its end
-MAX_HOMES = 50  # such talks, the latest
+MAX_IMAGES = 2  # how many slides' images a room keeps, so that one step back needs no upload
+ENDED_TALK_SECONDS = 15 * 60  # how long the talk of a class can be taken home after its end
+MAX_ENDED_TALKS = 50  # how many such talks are kept
 
 
-class TakenHome(NamedTuple):
+class EndedTalk(NamedTuple):
     """The talk of a class that has ended, for those who have a seat there."""
 
     key: str  # the hash that signs the seats
-    moments: tuple[str, ...]  # of the talk, as JSON
+    moments: tuple[str, ...]  # the talk's moments as JSON
     images: dict[str, str]
-    time: float  # of the class's end
+    time: float  # when the class ended
 
 
 @dataclass
@@ -193,13 +193,13 @@ class Rooms:
     def __init__(self) -> None:
         self.live: dict[str, LiveRoom] = {}
         self.ended: dict[str, float] = {}  # when rooms were ended, by their codes, for two hours
-        self.homes: dict[str, TakenHome] = {}  # by code
+        self.ended_talks: dict[str, EndedTalk] = {}  # by code
 
     async def make(self, network: str = "") -> tuple[LiveRoom, Seat]:
         """Open a room, unless there are too many; returns it and the speaker's seat with all secrets."""
         code, seat, key, link = await self.free_code(network), new_secret(), new_secret(), new_secret()
         made = Make(time=time.time(), code=code, key=hash_of(key), link=hash_of(link), seat=seat)
-        live = await self.publish(self.kind(Room.made(made), network=network), [made])
+        live = await self.publish(self.kind(Room.from_command(made), network=network), [made])
         return live, Seat(code=code, seat=seat, host=host_name(hash_of(key)), key=key, link=link)
 
     async def free_code(self, network: str) -> str:
@@ -263,7 +263,7 @@ class Rooms:
         live.apply(command)
         if isinstance(command, End):
             self.ended[live.room.code] = command.time
-        live.notify(speaker_alone=not isinstance(command, FOR_ALL))
+        live.notify(speaker_alone=not isinstance(command, WAKES_EVERYONE))
 
     def sweep(self) -> None:
         """Drop rooms that are over, and wake streams in case the speaker fell asleep or woke."""
@@ -273,18 +273,18 @@ class Rooms:
             live.polled = {seat: at for seat, at in live.polled.items() if now - at < POLLED_SECONDS}
             live.notify()
             if live.room.is_over(now):
-                if home := self.home(code):
-                    self.homes[code] = home
+                if talk := self.ended_talk(code):
+                    self.ended_talks[code] = talk
                 del self.live[code]
-        latest = [*self.homes.items()][-MAX_HOMES:]
-        self.homes = {code: home for code, home in latest if now - home.time < HOME_SECONDS}
+        latest = [*self.ended_talks.items()][-MAX_ENDED_TALKS:]
+        self.ended_talks = {code: talk for code, talk in latest if now - talk.time < ENDED_TALK_SECONDS}
 
-    def home(self, code: str) -> TakenHome | None:
+    def ended_talk(self, code: str) -> EndedTalk | None:
         """The talk of a class that was ended lately."""
         live = self.live.get(code)
         if live is None or not live.room.has_ended or not live.room.talk:
-            return self.homes.get(code)
-        return TakenHome(live.room.keys[0], tuple(live.room.talk), dict(live.images), time.time())
+            return self.ended_talks.get(code)
+        return EndedTalk(live.room.keys[0], tuple(live.room.talk), dict(live.images), time.time())
 
     async def run(self) -> None:
         """Sweep until cancelled."""

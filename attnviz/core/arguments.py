@@ -46,10 +46,10 @@ def check_type(name: str, value: object, kind: Any, such_as: str, error: type[Va
         raise error(f"{name} must be {such_as}; got {quoted(value)}.")
 
 
-def check_bool(name: str, value: object, error: type[ValueError] = ArrayError) -> None:
-    """Raise `error` unless `value` is True or False."""
+def check_bool(name: str, value: object) -> None:
+    """Raise ArrayError unless `value` is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise error(f"{name} must be True or False; got {quoted(value)}.")
+        raise ArrayError(f"{name} must be True or False; got {quoted(value)}.")
 
 
 def check_int(name: str, value: object, least: int, of: str, error: type[ValueError] = ArrayError) -> None:
@@ -58,25 +58,14 @@ def check_int(name: str, value: object, least: int, of: str, error: type[ValueEr
         raise error(f"{name} must be a whole number of at least {least}, {of}; got {quoted(value)}.")
 
 
-def as_number(name: str, value: object, error: type[ValueError] = ArrayError) -> float:
-    """One finite number, which an array or a tensor may hold; `error` for anything else."""
+def as_number(name: str, value: object) -> float:
+    """One finite number, which an array or a tensor may hold; ArrayError for anything else."""
     try:
         array = np.asarray(as_numpy(value))
     except (TypeError, ValueError):
         array = np.zeros(0)
     if array.shape != () or array.dtype.kind not in "iuf":
-        raise error(f"{name} must be one number, such as 0.125; got {quoted(value)}.")
+        raise ArrayError(f"{name} must be one number, such as 0.125; got {quoted(value)}.")
     if not np.isfinite(array):
-        raise error(f"{name} must be a finite number, such as 0.125; got {array}.")
+        raise ArrayError(f"{name} must be a finite number, such as 0.125; got {array}.")
     return float(array)
-
-
-def check_sequence_of_words(name: str, words: Any, error: type[ValueError] = ArrayError) -> None:
-    """Raise `error` unless `words` is a list, a tuple or an array of str."""
-    if isinstance(words, str):
-        raise error(f"{name} must be a sequence of words; got text. Write {name}.split().")
-    if not isinstance(words, Sequence | np.ndarray):
-        raise error(f"{name} must be a sequence of words; got {quoted(words)}. Give a list of str.")
-    if others := [type(each).__name__ for each in words if not isinstance(each, str)]:
-        came = f"{type(words).__name__} with {others[0]}"
-        raise error(f"{name} must be a sequence of words; got {came} in it. Give a list of str.")

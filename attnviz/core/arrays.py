@@ -90,7 +90,7 @@ def stage_numbers(name: str, array: np.ndarray, shape: tuple[int, ...], *, hides
 def as_numpy(value: Any) -> Any:
     """Convert tensors that NumPy can't read (with a gradient, or of bfloat16); return anything else unchanged."""
     if type(value) is np.ndarray and value.dtype.kind != "V":
-        return value  # as almost all are; the name of a dtype takes long to make
+        return value  # the usual case first: making a dtype's name is slow
     if not hasattr(value, "detach"):
         return value.astype(np.float32) if str(getattr(value, "dtype", "")) == "bfloat16" else value
     tensor = value.detach().cpu()

@@ -30,38 +30,38 @@ class Builder:
 
     def __init__(self) -> None:
         self.stages: dict[str, Stage] = {}
-        self._here: dict[str, Stage] = {}
+        self._by_name: dict[str, Stage] = {}
         self._layer = 0
 
     def __getitem__(self, name: str) -> Stage:
-        return self._here[name]
+        return self._by_name[name]
 
     @property
-    def here(self) -> Mapping[str, Stage]:
+    def by_name(self) -> Mapping[str, Stage]:
         """The stages so far by their names in a single layer; a live view."""
-        return self._here
+        return self._by_name
 
     def begin_layer(self, number: int, x: str, context: str | None = None) -> None:
         """Number the stages that follow, and let `x` and `context` be the stages of these full names.
 
         Without a context the layer attends to its own input. Number 0 is outside of all layers.
         """
-        shared = {name: stage for name, stage in self._here.items() if name == stage.name and name != "context"}
+        shared = {name: stage for name, stage in self._by_name.items() if name == stage.name and name != "context"}
         entering = {"x": x} if context is None else {"x": x, "context": context}
-        self._here, self._layer = {**shared, **{name: self.stages[full] for name, full in entering.items()}}, number
+        self._by_name, self._layer = {**shared, **{name: self.stages[full] for name, full in entering.items()}}, number
 
-    def give(self, stage: Stage, *, shared: bool = False) -> None:
+    def add_given(self, stage: Stage, *, shared: bool = False) -> None:
         """Add a given stage; a shared one belongs to all layers."""
         name = stage.name
         if not shared and self._layer:
             stage = replace(stage, name=name_in_layer(name, self._layer))
-        self.stages[stage.name] = self._here[name] = stage
+        self.stages[stage.name] = self._by_name[name] = stage
 
-    def apply(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
+    def add_computed(self, name: str, operation: Operation, *inputs: Stage) -> Stage:
         """Add the stage that `operation` computes from earlier ones."""
         full_name = name_in_layer(name, self._layer) if self._layer else name
         stage = Stage.computed(full_name, operation, inputs)
-        self.stages[stage.name] = self._here[name] = stage
+        self.stages[stage.name] = self._by_name[name] = stage
         return stage
 
 
@@ -80,24 +80,26 @@ def input_stages(
     prefix, axes = ("context_", ("context token", "d_model")) if context else ("", ("token", "d_model"))
     given = {"embeddings": embeddings, **({"positions": positions} if positions else {})}
     for name, (value, recipe) in given.items():
-        build.give(Stage.given(f"{prefix}{name}", real(f"{prefix}{name}", value, axes), axes, Source(recipe)))
+        build.add_given(Stage.given(f"{prefix}{name}", real(f"{prefix}{name}", value, axes), axes, Source(recipe)))
     operation = Addition() if positions else Identity(axes[0])
-    entered = "context" if context else "x"
-    embedded = build.apply("embedded" if norm else entered, operation, *build.stages.values())
+    result = "context" if context else "x"
+    embedded = build.add_computed("embedded" if norm else result, operation, *build.stages.values())
     if norm:
-        build.apply(entered, norm, embedded)
+        build.add_computed(result, norm, embedded)
     return build.stages
 
 
 NO_MASK = Source("no mask: every key is visible")
 
 
-def add_layer(build: Builder, config: LayerConfig, mask: np.ndarray | None = None, *, own_mask: bool = False) -> None:
+def add_layer(
+    build: Builder, config: LayerConfig, mask: np.ndarray | None = None, *, is_layer_mask: bool = False
+) -> None:
     """Add the stages of a layer that can be derived from the given ones.
 
-    The mask is shared by all layers unless `own_mask`.
+    The mask is shared by all layers unless `is_layer_mask`.
     """
-    _run(build, order.LAYER, config, mask, own_mask)
+    _run(build, order.LAYER, config, mask, is_layer_mask)
 
 
 def unembed(build: Builder, w_u: np.ndarray) -> None:
@@ -106,18 +108,18 @@ def unembed(build: Builder, w_u: np.ndarray) -> None:
     given = Stage.given("w_u", real("w_u", w_u, ("d_out", "answers")), ("d_model", "answer"))
     if given.shape[0] != x.shape[-1]:
         raise ArrayError(f"w_u must have {x.shape[-1]} rows, one for each number of a token; got {given.shape}.")
-    build.give(given)
+    build.add_given(given)
     _run(build, UNEMBEDDING, LayerConfig(n_heads=1))
 
 
 def add_layer_with(
-    build: Builder, parameters: Parameters, config: LayerConfig, mask: np.ndarray | None, *, own_mask: bool
+    build: Builder, parameters: Parameters, config: LayerConfig, mask: np.ndarray | None, *, is_layer_mask: bool
 ) -> str:
     """Add a layer with its parameters, and return the name of its last stage."""
     for stage in parameters.stages.values():
-        build.give(stage)
+        build.add_given(stage)
     _check(config, parameters, build["x"])
-    add_layer(build, config, mask, own_mask=own_mask)
+    add_layer(build, config, mask, is_layer_mask=is_layer_mask)
     return next(reversed(build.stages))
 
 
@@ -156,22 +158,24 @@ def _run(
     specs: tuple[StageSpec, ...],
     config: LayerConfig,
     mask: np.ndarray | None = None,
-    own_mask: bool = False,
+    is_layer_mask: bool = False,
 ) -> None:
-    here = build.here
+    stages = build.by_name
     has = vars(config)
     options = tuple(compress(has, has.values()))
-    for name, operation, reads in _made(specs, tuple(here), options):
-        if name == "masked" and "mask" not in here:
-            visible = mask_numbers(mask, *here[reads[0]].shape)
+    for name, operation, reads in _derivable(specs, tuple(stages), options):
+        if name == "masked" and "mask" not in stages:
+            visible = mask_numbers(mask, *stages[reads[0]].shape)
             axes = ("head", "query", "key")[-visible.array.ndim :]
-            build.give(Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=not own_mask)
-        inputs = [*map(here.__getitem__, reads)]
-        build.apply(name, operation(config, *inputs), *inputs)
+            build.add_given(
+                Stage.given("mask", visible, axes, NO_MASK if mask is None else GIVEN), shared=not is_layer_mask
+            )
+        inputs = [*map(stages.__getitem__, reads)]
+        build.add_computed(name, operation(config, *inputs), *inputs)
 
 
 @lru_cache(maxsize=128)
-def _made(
+def _derivable(
     specs: tuple[StageSpec, ...], given: tuple[str, ...], options: tuple[str, ...]
 ) -> tuple[tuple[str, Callable[..., Operation], tuple[str, ...]], ...]:
     """The stages that can be derived from the given names and options: name, operation, inputs."""

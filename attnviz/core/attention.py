@@ -144,10 +144,10 @@ def trace_of(settings: Settings | str) -> Trace:
     words, context_words = labels(settings.tokens), labels(settings.context_tokens)
     decisive = [value for name, value in vars(settings).items() if name != "seed"]  # the seed decides only the numbers
     return (
-        trace.beginning_with([*x.values(), *context.values()])
+        trace.with_first_stages([*x.values(), *context.values()])
         .with_sources(stage_sources(settings, example.seed if example else settings.seed))
         .labelled(token=words, query=words, key=context_words, context_token=context_words)
-        .originating(Origin("drawn"))
+        .with_origin(Origin("drawn"))
         .with_template((*decisive, example and example.base))
     )
 
@@ -274,12 +274,12 @@ def attend(
     scale = checked_scale(scale, softcap)
     if block_size is not None:
         Running(block_size)
-    has_own_masks = isinstance(mask, tuple)
+    has_layer_masks = isinstance(mask, tuple)
     build = Builder()
-    build.give(Stage.given("x", real("x", x, ("tokens", "d_in")), ("token", "d_model")))
+    build.add_given(Stage.given("x", real("x", x, ("tokens", "d_in")), ("token", "d_model")))
     if context is not None:
         value = real("context", context, ("context tokens", "d_context"))
-        build.give(Stage.given("context", value, ("context token", "d_model")))
+        build.add_given(Stage.given("context", value, ("context token", "d_model")))
     passed_on = "x"
     for number, (each, is_residual) in enumerate(zip(layers, adds, strict=True), start=1):
         if len(layers) > 1:
@@ -304,7 +304,7 @@ def attend(
             decoupled=each.w_qr is not None,
             unprojected=not each.has_latents,
         )
-        passed_on = add_layer_with(build, each, config, masks[number - 1], own_mask=has_own_masks)
+        passed_on = add_layer_with(build, each, config, masks[number - 1], is_layer_mask=has_layer_masks)
     if w_u is not None:
         build.begin_layer(0, x=passed_on)
         unembed(build, w_u)
@@ -349,7 +349,7 @@ def attend_projected(
     if sinks is not None:
         given.append(("sinks", sinks, ("head",)))
     for name, value, axes in given:
-        build.give(Stage.given(name, real(name, value, axes), axes))
+        build.add_given(Stage.given(name, real(name, value, axes), axes))
     n_heads, _, d_k = build["q"].shape
     if build["k"].shape[:2] != build["v"].shape[:2] or n_heads % len(build["k"]):
         raise ArrayError(

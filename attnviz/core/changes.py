@@ -18,7 +18,7 @@ HIDEABLE = ("masked", "mask")
 """The stages where -inf means a hidden key."""
 
 _INDEX = r"(?:[0-9]{1,4}|:)(?:,(?:[0-9]{1,4}|:)){0,3}"
-_WRITTEN = re.compile(
+_PATTERN = re.compile(
     rf"(?P<stage>[a-z][a-z0-9_]{{0,31}})\[(?P<index>{_INDEX})\]"
     r"=(?P<value>-?(?:inf|[0-9]{1,20}(?:\.[0-9]{1,20})?(?:e-?[0-9]{1,3})?))"
 )
@@ -92,7 +92,7 @@ class Change:
         if len(self.index) > len(stage.shape) or any(i is not None and i >= n for i, n in sizes):
             raise ChangeError(
                 f"{self.stage} has axes {stage.axes} of lengths {stage.shape}, counted from 0; "
-                f"got the index ({_written(self.index, ', ')})."
+                f"got the index ({_format_index(self.index, ', ')})."
             )
         if stage.value.dtype == bool and self.value not in (0, 1):
             raise ChangeError(f"A cell of this {self.stage} is 1 (visible) or 0 (hidden); got {self.value}.")
@@ -115,15 +115,15 @@ class Change:
     def numpy(self) -> str:
         """The change as a line of NumPy."""
         value = "-np.inf" if self.value == -math.inf else repr(self.value)
-        return f"{self.stage}[{_written(self.index, ', ')}] = {value}  # set by hand"
+        return f"{self.stage}[{_format_index(self.index, ', ')}] = {value}  # set by hand"
 
     def __str__(self) -> str:
         # every digit, so that a link gives the same number; "+" means a space in an address
         number = repr(self.value).removesuffix(".0").replace("e+", "e")
-        return f"{self.stage}[{_written(self.index)}]={number}"
+        return f"{self.stage}[{_format_index(self.index)}]={number}"
 
 
-def _written(index: Index, between: str = ",") -> str:
+def _format_index(index: Index, between: str = ",") -> str:
     return between.join(":" if place is None else str(place) for place in index)
 
 
@@ -143,13 +143,13 @@ def split_changes(text: str) -> list[str]:
 
 def parse_change(text: str) -> Change:
     """Read one change, such as `scores[0,1,2]=1.5`."""
-    written = _WRITTEN.fullmatch(text)
-    if not written:
+    match = _PATTERN.fullmatch(text)
+    if not match:
         raise ChangeError(
             f"A change is written stage[index]=number, as in scores[0,1,2]=1.5 or active[:,5]=0; got {text[:40]!r}."
         )
-    places = (None if place == ":" else int(place) for place in written["index"].split(","))
-    return Change(written["stage"], tuple(places), float(written["value"]))
+    places = (None if place == ":" else int(place) for place in match["index"].split(","))
+    return Change(match["stage"], tuple(places), float(match["value"]))
 
 
 MUTABLE = {"heads": 0, "active": 1}

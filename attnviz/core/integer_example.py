@@ -32,7 +32,7 @@ class IntegerExample:
     """The embeddings and parameters of a pass of integers."""
 
     embeddings: np.ndarray  # (tokens, d_model): of 0, 1 and 2
-    parameters: Parameters  # of one head; of -1, 0 and 1
+    parameters: Parameters  # of one head, with numbers -1, 0 and 1
     base: int  # scores are multiplied by its logarithm
     seed: int  # the seed of the draw: the requested one, or the next that has such numbers
 

@@ -41,7 +41,7 @@ ALL_ACTIVATIONS = ACTIVATIONS | {"gelu tanh": GELU(tanh=True)}
 """Also those of models whose arrays a user may bring."""
 
 
-@dataclass  # one is made for each layer of each pass, and a frozen one takes thrice as long
+@dataclass  # not frozen: one is made for each layer of each pass, and freezing would triple the time
 class LayerConfig:
     """The options of a layer, apart from its arrays."""
 
@@ -61,7 +61,7 @@ class LayerConfig:
     block_size: int | None = None  # how many keys a query reads at once (FlashAttention); by default all of them
     latent_norm: RMSNorm = RMS_NORM  # the norm of the latents that keys and values, or queries, are made from
     expanded: bool = True  # with latents: whether keys and values are computed from them
-    absorbed: bool = False  # or their matrices are applied to queries and to the heads' outputs instead
+    absorbed: bool = False  # with latents: whether queries and head outputs absorb their matrices instead
     decoupled: bool = False  # whether queries and keys have a separate part for positions, whose scores are added
 
 

@@ -26,7 +26,7 @@ class Origin:
     layers: tuple[str, ...] = ()  # what each of several layers contributes, in one sentence each
     looks: tuple[tuple[int, int], ...] = ()  # for each layer a query that shows this, and its key; empty if unknown
     is_open: bool = False  # whether it predicts what may come next, so that no answer is the right one
-    spoken: str = ""  # the text to read aloud, if it is not the words with spaces between them
+    text: str = ""  # the text as written, if that is not its words with spaces between them
     unit: str = "word"  # what a token is: a word, or a letter
     rows: tuple[int, ...] = ()  # for each token its row in the model's embedding matrix, however it is labelled
     layer_titles: tuple[str, ...] = ()  # what each layer is called, such as "French reads English"; empty if by number

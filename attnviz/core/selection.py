@@ -89,11 +89,11 @@ class Axis:
 
     @classmethod
     def of(
-        cls, name: str, length: int, *, n_heads: int, words: Sequence[str] | None = None, asks: bool = False
+        cls, name: str, length: int, *, n_heads: int, words: Sequence[str] | None = None, has_queries: bool = False
     ) -> Axis:
-        """The axis of that name. `asks`: the tokens of the context have queries, so they are selected as these are."""
+        """The axis of that name. With `has_queries` the context tokens have queries, and are selected like these."""
         inner = name.removeprefix(_HEADS)
-        coordinate = "query" if asks and name == "context token" else _COORDINATES[inner]
+        coordinate = "query" if has_queries and name == "context token" else _COORDINATES[inner]
         coordinates: tuple[tuple[str, int], ...] = ((coordinate, n_heads if name == "group" else length),)
         if inner != name:
             coordinates = (("head", n_heads), (_COORDINATES[inner], length // n_heads))

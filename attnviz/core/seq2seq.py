@@ -111,8 +111,8 @@ def attend_seq2seq(
         if given is not None and not memory_norm:
             raise ArrayError(f"{name} belongs to the norm of the encoder's output; got memory_norm=False.")
     build = Builder()
-    build.give(Stage.given("context", real("source", source, ("tokens", "d_model")), ("context token", "d_model")))
-    build.give(Stage.given("x", real("target", target, ("tokens", "d_model")), ("token", "d_model")))
+    build.add_given(Stage.given("context", real("source", source, ("tokens", "d_model")), ("context token", "d_model")))
+    build.add_given(Stage.given("x", real("target", target, ("tokens", "d_model")), ("token", "d_model")))
     n_read, n_written = len(build.stages["context"].value), len(build.stages["x"].value)
     _check_mask("source_mask", source_mask, (n_read, n_read))
     _check_mask("target_mask", target_mask, (n_written, n_written))
@@ -132,7 +132,7 @@ def attend_seq2seq(
             residual=True,
             activation=activation,
         )
-        return add_layer_with(build, parameters, config, mask, own_mask=True)
+        return add_layer_with(build, parameters, config, mask, is_layer_mask=True)
 
     read = "context"
     for each in encoder:
@@ -184,6 +184,8 @@ def _normed(build: Builder, output: str, norm: Norm, affine: dict[str, np.ndarra
             stage = Stage.given(name, real(name, array, ("d_model",)), ("d_model",))
             if stage.shape != width:
                 raise ArrayError(f"{name} must hold {width[0]} numbers, one for each of d_model; got {stage.shape}.")
-            build.give(stage)
-    build.apply("memory", norm, build["x"], *(build[name] for name, array in affine.items() if array is not None))
+            build.add_given(stage)
+    build.add_computed(
+        "memory", norm, build["x"], *(build[name] for name, array in affine.items() if array is not None)
+    )
     return "memory"

@@ -39,7 +39,7 @@ def split_layer(name: str) -> tuple[str, int]:
     return (match["name"], int(match["layer"])) if match else (name, 0)
 
 
-def single_layer_names(names: Iterable[str], layer: int, enters: str, keys_from: str) -> dict[str, str]:
+def single_layer_names(names: Iterable[str], layer: int, input_name: str, keys_input: str) -> dict[str, str]:
     """Map the name of each stage to the one it would have if this layer were the only one.
 
     The input of the layer becomes `x`. What its keys are made from becomes `context`, unless that is the input. Stages
@@ -51,8 +51,8 @@ def single_layer_names(names: Iterable[str], layer: int, enters: str, keys_from:
     {'context': 'context_1', 'x': 'x_1', 'q_1': 'q_1', 'memory': 'context', 'output_2': 'x'}
     """
     layer_names = {name: base if of == layer else name for name in names for base, of in (split_layer(name),)}
-    roles = {"x": enters, "context": "" if keys_from == enters else keys_from}
-    if enters == "context":  # a stream with embeddings and positions of its own
+    roles = {"x": input_name, "context": "" if keys_input == input_name else keys_input}
+    if input_name == "context":  # a stream with embeddings and positions of its own
         roles |= {name: f"context_{name}" for name in ("embeddings", "positions") if f"context_{name}" in layer_names}
     displaced = {role: name_in_layer(role, 1) for role, full in roles.items() if role in layer_names and role != full}
     return layer_names | displaced | {full: role for role, full in roles.items() if full in layer_names}
@@ -186,18 +186,18 @@ class Stage:
         """The stage with new names for itself and its inputs."""
         return replace(self, name=names[self.name], inputs=tuple(names[each] for each in self.inputs))
 
-    def holding(self, value: np.ndarray) -> Stage:
+    def with_value(self, value: np.ndarray) -> Stage:
         """The stage with new numbers."""
         return replace(self, numbers=Numbers.of(np.array(value, dtype=np.float64)))
 
     def with_numbers(self, numbers: Numbers, recipe: str) -> Stage:
         """The stage with new numbers from `recipe`; those that differ only by rounding stay."""
         own, other = self.value.astype(np.float64), numbers.array
-        apart = _apart(own, other)
+        apart = _differing(own, other)
         if not apart.any():
             return self
         numbers = Numbers.of(np.where(apart, other, own))
-        return replace(self, numbers=numbers, overridden=frozenset(_covering(apart)), overridden_by=recipe)
+        return replace(self, numbers=numbers, overridden=frozenset(_index_prefixes(apart)), overridden_by=recipe)
 
     def with_cells(self, number: float, indices: Iterable[tuple[int, ...]]) -> Stage:
         """The stage with `number` at some indices, or in all cells whose indices begin with them."""
@@ -216,7 +216,7 @@ class Stage:
         return all((place,) in self.overridden for place in range(len(self)))
 
 
-def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+def _differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Where two arrays differ by more than rounding."""
     finite = np.isfinite(one) & np.isfinite(other)
     largest = max(np.abs(each[finite]).max(initial=0.0) for each in (one, other))
@@ -225,13 +225,13 @@ def _apart(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     return np.where(finite, distance > ROUNDING * largest, one != other)
 
 
-def _covering(cells: np.ndarray, before: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+def _index_prefixes(cells: np.ndarray, before: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
     """The indices of the True cells, abbreviated to their common beginning where all cells below it are True."""
     for place, each in enumerate(cells):
         if each.all():
             yield (*before, place)
         elif each.any():
-            yield from _covering(each, (*before, place))
+            yield from _index_prefixes(each, (*before, place))
 
 
 def _checked(name: str, operation: Operation, inputs: Sequence[Stage]) -> np.ndarray:

@@ -63,7 +63,7 @@ def swap_tokens(text: str, one: int, other: int, read: Callable[[str], Sequence[
     (start, end), (from_, to) = (_span(text, tokens, place) for place in (one, other))
     tokens[one], tokens[other] = tokens[other], tokens[one]
     swapped = text[:start] + text[from_:to] + text[end:from_] + text[start:end] + text[to:]
-    return swapped if list(read(swapped)) == tokens else " ".join(tokens)  # as “-” parts “a-b”, and a word wouldn't
+    return swapped if list(read(swapped)) == tokens else " ".join(tokens)  # “-” splits “a-b”; a word would join it
 
 
 def replace_word(text: str, word: str, by: str) -> str:

@@ -32,37 +32,37 @@ MAX_TEMPLATES = 32
 """How many templates, the latest, have their results kept; each is about as large as the texts of a pass."""
 
 
-def cached_on_trace(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
+def cached_on_trace(function: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
     """Cache a function's result on the trace.
 
     The result must not refer to the trace: it would not be freed before the next collection of reference cycles.
     """
-    return _cached(ask, vars)
+    return _cached(function, vars)
 
 
-def cached_by_template(ask: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
+def cached_by_template(function: Callable[[Traced], Result]) -> Callable[[Traced], Result]:
     """Cache a function's result for all traces of a template, or on the trace if it has none.
 
     The result must follow from the template alone, whatever the numbers are, and must not be modified.
     """
-    return _cached(ask, lambda trace: vars(trace) if trace.template is None else _of_template(trace.template))
+    return _cached(function, lambda trace: vars(trace) if trace.template is None else _template_cache(trace.template))
 
 
-def _cached(ask: Callable[[Traced], Result], where: Callable[[Traced], dict]) -> Callable[[Traced], Result]:
-    name = f"{ask.__module__}.{ask.__qualname__}"
+def _cached(function: Callable[[Traced], Result], cache_of: Callable[[Traced], dict]) -> Callable[[Traced], Result]:
+    name = f"{function.__module__}.{function.__qualname__}"
 
-    @wraps(ask)
+    @wraps(function)
     def cached(trace: Traced) -> Result:
-        results = where(trace)
+        results = cache_of(trace)
         if name not in results:
-            results[name] = ask(trace)
+            results[name] = function(trace)
         return results[name]
 
     return cached
 
 
 @lru_cache(maxsize=MAX_TEMPLATES)
-def _of_template(template: Hashable) -> dict[str, Any]:
+def _template_cache(template: Hashable) -> dict[str, Any]:
     """The cached results of a template."""
     return {}
 
@@ -133,7 +133,7 @@ class Trace(StageGraph):
     @property
     def layers(self) -> tuple[Layer, ...]:
         """The pass as seen from each of its layers."""
-        # a single layer holds the trace itself: kept in the trace, it would keep it alive
+        # not cached: a single layer refers to the trace, so that neither would be freed soon
         return (Layer(1, self, self._names),) if self.n_layers == 1 else self._layers
 
     @cached_property
@@ -161,8 +161,8 @@ class Trace(StageGraph):
 
     def _layer(self, number: int) -> Layer:
         keys = next(name for name in ("k", "compressed") if name_in_layer(name, number) in self)  # absorbed: no keys
-        enters, keys_from = (self._outside(name_in_layer(name, number)) for name in ("q", keys))
-        names = single_layer_names(self._by_name, number, enters, keys_from)
+        input_name, keys_input = (self._outside(name_in_layer(name, number)) for name in ("q", keys))
+        names = single_layer_names(self._by_name, number, input_name, keys_input)
         stages = tuple(stage.renamed(names) for stage in self.stages)
         split = [(*split_layer(axis), words) for axis, words in self.labels.items()]
         labels = {axis: words for of_layer in (0, number) for axis, of, words in split if of == of_layer}
@@ -203,7 +203,7 @@ class Trace(StageGraph):
                     n,
                     n_heads=n_heads.get(split_layer(stage.name)[1], 1),
                     words=self.words(stage.name, name),
-                    asks=self.has_encoder,
+                    has_queries=self.has_encoder,
                 )
                 for name, n in zip(stage.axes, stage.shape, strict=True)
             )
@@ -231,7 +231,7 @@ class Trace(StageGraph):
         """The selection after picking `cell`; coordinates that its stage lacks stay."""
         for axis, place in zip(self.axes(cell.stage), cell.index, strict=True):
             if axis.shared_by > 1 and axis.place(selection) == place:
-                continue  # of the heads that share it the selected one stays
+                continue  # keep the selected one of the heads that share this place
             selection = replace(selection, **axis.coordinates_at(place))
         return selection
 

@@ -32,7 +32,7 @@ class StageGraph(Mapping[str, Stage]):
     labels: Mapping[str, tuple[str, ...]]
     changes: tuple[Change, ...] = ()
     origin: Origin = GIVEN
-    template: Hashable | None = field(default=None, init=False)  # so that `replace` leaves it out
+    template: Hashable | None = field(default=None, init=False)  # not an argument, so that `replace` drops it
 
     @cached_property
     def _by_name(self) -> dict[str, Stage]:
@@ -105,9 +105,9 @@ class StageGraph(Mapping[str, Stage]):
                     stage = stage.with_cells(change.value, change.indices(stage.shape))
             return stage
 
-        return replace(self, stages=self._remade(changed), changes=self.changes + changes)
+        return replace(self, stages=self._recomputed(changed), changes=self.changes + changes)
 
-    def _remade(self, change: Callable[[Stage], Stage]) -> tuple[Stage, ...]:
+    def _recomputed(self, change: Callable[[Stage], Stage]) -> tuple[Stage, ...]:
         """The stages after `change`, with those downstream recomputed; unaffected ones are the same objects."""
         made: dict[str, Stage] = {}
         others: set[str] = set()
@@ -171,7 +171,7 @@ class StageGraph(Mapping[str, Stage]):
             is_mask = split_layer(stage.name)[0] == "mask"
             return Stage.given(stage.name, numbers, axes, source) if is_mask else stage
 
-        return replace(self, stages=self._remade(masked))
+        return replace(self, stages=self._recomputed(masked))
 
     def with_stages(self, values: Mapping[str, np.ndarray], recipe: str) -> Self:
         """The trace with new numbers in some stages, and everything that depends on them recomputed.
@@ -211,16 +211,18 @@ class StageGraph(Mapping[str, Stage]):
             hides = split_layer(stage.name)[0] in HIDEABLE
             return stage.with_numbers(stage_numbers(stage.name, values[stage.name], stage.shape, hides=hides), recipe)
 
-        return replace(self, stages=self._remade(changed))
+        return replace(self, stages=self._recomputed(changed))
 
     def with_values(self, values: Mapping[str, np.ndarray]) -> Self:
         """The trace with gradients or differences in place of its numbers, to draw them in the same pictures."""
         return replace(
             self,
-            stages=tuple(stage.holding(values[stage.name]) if stage.name in values else stage for stage in self.stages),
+            stages=tuple(
+                stage.with_value(values[stage.name]) if stage.name in values else stage for stage in self.stages
+            ),
         )
 
-    def beginning_with(self, stages: Iterable[Stage]) -> Self:
+    def with_first_stages(self, stages: Iterable[Stage]) -> Self:
         """The trace with `stages` in front, replacing given ones of the same names."""
         first = tuple(stages)
         names = {stage.name for stage in first}
@@ -268,7 +270,7 @@ class StageGraph(Mapping[str, Stage]):
             for each, words in labels.items()
             for axis, layer in (split_layer(each),)
         }
-        # one set for all axes: a pass of settings is labelled each time it is made
+        # one set for all axes is faster, as every pass of settings is labelled
         lengths = {
             (axis, split_layer(stage.name)[1], n)
             for stage in self.stages
@@ -280,7 +282,7 @@ class StageGraph(Mapping[str, Stage]):
             _check_words(axis, words, [n for name, of, n in lengths if name == axis and of in layers])
         return replace(self, labels={**self.labels, **{axis: tuple(words) for axis, words in named.items()}})
 
-    def originating(self, origin: Origin) -> Self:
+    def with_origin(self, origin: Origin) -> Self:
         """The trace with the origin of its parameters."""
         return replace(self, origin=origin)
 

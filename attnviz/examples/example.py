@@ -87,7 +87,7 @@ class Example:
     summary: str  # the same in one sentence
     description: str  # what it shows, and where to look
     step: str  # the id of the step that this speaks of
-    source: str  # whose facts and figures these are, and what had to be rebuilt of them
+    source: str  # where the facts and figures come from, and what had to be rebuilt
     variants: tuple[Variant, ...]
     print_outs: tuple[PrintOut, ...]
     mistakes: tuple[Mistake, ...]

@@ -65,7 +65,7 @@ class PrintOut:
     note: str = ""
     slack: float = 0.0  # what is allowed beyond half a unit of the last digit
     why: str = ""  # the reason for it
-    kinds: tuple[Kind, ...] = ("computed",)  # of its numbers, from the start again where there are more numbers
+    kinds: tuple[Kind, ...] = ("computed",)  # the kinds of its numbers, repeated if there are more numbers
     of: str = ""  # the print-out that counts these numbers, if they check it in a second way
 
     @cached_property

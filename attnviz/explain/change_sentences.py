@@ -60,7 +60,7 @@ def _stayed(n_still: int, n_rows: int) -> str:
     return "no other row changed" if n_still == n_rows - 1 else f"{n_still} of {n_rows} rows did not change"
 
 
-def described(trace: Trace, change: Change) -> str:
+def describe_change(trace: Trace, change: Change) -> str:
     """A number set by hand, in words."""
     stage = trace[change.stage]
     if len(change.index) < len(stage.shape) or None in change.index:

@@ -104,12 +104,12 @@ def _turning(trace: Trace, contest: RowRanking, flip: Flip) -> str:
     if flip.between == "sharp":
         near = f"{flip.turns:.6g}".replace("e+", "e").replace("-", "−")
         return f"{trace.name_of(flip.cell)} {turns} near {near}: no short number stands on either side."
-    now, to, still = (_written(value, flip.stays, flip.turns) for value in (flip.cell.value, flip.turns, flip.stays))
+    now, to, still = (_format(value, flip.stays, flip.turns) for value in (flip.cell.value, flip.turns, flip.stays))
     tie = ", and in between they tie" * (flip.between == "tie")
     return f"{trace.name_of(flip.cell)} from {now} to {to} {turns}; at {still} {leader} stays ahead{tie}."
 
 
-def _written(value: float, stays: float, turns: float) -> str:
+def _format(value: float, stays: float, turns: float) -> str:
     """A number with as many decimals as the two sides of a threshold; with three digits if these have an exponent."""
     sides = repr(stays), repr(turns)
     if any("e" in side for side in sides):

@@ -17,12 +17,12 @@ from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.trace import Layer, Trace
 from attnviz.explain.step import ShownStep
-from attnviz.explain.steps import BAND_TEXTS, ENTERING, base_id, entry, stories_of, symbol, title_in
+from attnviz.explain.steps import BAND_TEXTS, INPUT_STEPS, base_id, entry, stories_of, symbol, title_in
 from attnviz.explain.steps.scaling import is_unscaled, scale_in_words
 from attnviz.explain.steps.tokens import TOKENS
 from attnviz.explain.story import Story, selection_story, several_heads
 from attnviz.explain.styled_text import Runs, runs
-from attnviz.explain.texts import answering, crosses, worded
+from attnviz.explain.texts import crosses, key_noun, worded
 
 _WORD, _KEY, _HEAD = Story("{query}"), Story("{key}"), Story("{head}")
 
@@ -44,13 +44,13 @@ def sentence(trace: Trace, name: str, shows: str = "", **slots: str) -> Runs:
         for story in stories
         if story.of(layer.trace)
     ] or stories_of(trace, name)
-    unit = answering(layer.trace) if crosses(layer.trace) else trace.origin.unit
+    unit = key_noun(layer.trace) if crosses(layer.trace) else trace.origin.unit
     filled = {"{unit}": unit, "{scaling}": scale_in_words(layer.trace) if base == "scaled" else ""}
     for slot, words in filled.items():
         text = text.replace(slot, words)
         stories = [dataclasses.replace(each, text=each.text.replace(slot, words)) for each in stories]
     word, key, head = (selection_story(story, of=names["attention"]) for story in (_WORD, _KEY, _HEAD))
-    of = layer.names["heads"] if base == "concat" else name  # whose numbers it copies side by side
+    of = layer.names["heads"] if base == "concat" else name  # `concat` copies these numbers side by side
     return runs(text, word=word, key=key, head=head, story=selection_story(*stories, of=of))
 
 
@@ -187,13 +187,13 @@ def formula(trace: Trace, stage: Stage) -> str:
     return stage.operation.latex(*map(symbol, (stage, *trace.inputs(stage.name))))
 
 
-def entering_bands(trace: Trace, layer: Layer) -> tuple[Band, ...]:
+def input_bands(trace: Trace, layer: Layer) -> tuple[Band, ...]:
     """The bands of how a word's row is made: its embedding, plus its position, is the input of its first layer."""
     own = [name for name in ("embeddings", "positions", "embedded", "x") if name in layer.names]
-    return tuple(band for name in own for band in _entering_row(trace, trace[layer.names[name]], name))
+    return tuple(band for name in own for band in _input_row(trace, trace[layer.names[name]], name))
 
 
-def _entering_row(trace: Trace, stage: Stage, own: str) -> Iterator[Band]:
+def _input_row(trace: Trace, stage: Stage, own: str) -> Iterator[Band]:
     if is_norm(stage):
         _, *bands = norm_bands(trace, stage)  # the row before the norm is there already
         yield from bands
@@ -204,7 +204,7 @@ def _entering_row(trace: Trace, stage: Stage, own: str) -> Iterator[Band]:
 
 def query_latent_bands(trace: Trace, stage: Stage) -> tuple[Band, ...]:
     """The bands of how the query latent is made, without those of the step Tokens, which are on the same page."""
-    entering = {(band.cells.stage, band.array) for band in entering_bands(trace, trace.layers[0])}
+    entering = {(band.cells.stage, band.array) for band in input_bands(trace, trace.layers[0])}
     bands = _source(trace, stage).bands
     return tuple(band for band in bands if band.left or (band.cells.stage, band.array) not in entering)
 
@@ -285,9 +285,9 @@ def bands(trace: Trace, step: ShownStep) -> tuple[Band, ...]:
     """The bands that a step adds to the One word view, if any."""
     base = base_id(step.id)
     if base == TOKENS.id:
-        return entering_bands(trace, trace.layers[max(step.layer, 1) - 1])
+        return input_bands(trace, trace.layers[max(step.layer, 1) - 1])
     names = {split_layer(name)[0] for name in step.stages}
-    if base in {entering.id for entering in ENTERING} or names == {"attn_norm"}:  # shown with the sources
+    if base in {entering.id for entering in INPUT_STEPS} or names == {"attn_norm"}:  # shown with the sources
         return ()
     return tuple(band for name in step.stages for band in _bands(trace, step, trace[name]))
 

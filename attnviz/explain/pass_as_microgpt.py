@@ -13,7 +13,7 @@ from attnviz.core.trace import Layer, Trace
 from attnviz.models.statefile import IN_LAYER, state_dict
 
 NAME = "attnviz_microgpt.json"  # the name of the file that the script reads
-NAMES = {  # of stages, where microgpt has them; its `x` is many stages, one after another
+NAMES = {  # our stages' names in microgpt; its `x` holds one stage after another
     "embeddings": "wte[token_id]",
     "positions": "wpe[pos_id]",
     "x": "x",

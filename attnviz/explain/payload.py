@@ -21,7 +21,7 @@ from attnviz.explain.pictures import pictures
 from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import AXES, entry, step_of, stories_of, symbol
 from attnviz.explain.steps.answer import verdict
-from attnviz.explain.texts import entering_titles, sides
+from attnviz.explain.texts import input_titles, sides
 from attnviz.explain.wording import percent
 
 Chunks = list[str | None]
@@ -38,7 +38,7 @@ def encoded_in_32_bits(values: np.ndarray) -> str:
         return "~" + base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
 
 
-class Sent(NamedTuple):
+class SendFilter(NamedTuple):
     """The heads whose numbers are sent, and the queries of a stage that is sent row by row; None for all."""
 
     heads: Collection[int] | None = None
@@ -68,7 +68,7 @@ def _chunk(values: np.ndarray, encode: Callable[[np.ndarray], str]) -> str:
 
 
 HIDES = ("masked", "attention")  # stages whose cells at hidden keys are drawn as hidden
-ALL = Sent()  # send all numbers of a pass
+ALL = SendFilter()  # send all numbers of a pass
 _OF_HEADS = ("h", "(g r)")  # the beginning of the pattern of an array with a part for each head
 
 
@@ -79,7 +79,7 @@ def stages(trace: Trace) -> dict[str, StageShape]:
 
 
 def numbers(
-    trace: Trace, limits: Mapping[str, float], sent: Sent, whole: Collection[str] = ()
+    trace: Trace, limits: Mapping[str, float], sent: SendFilter, whole: Collection[str] = ()
 ) -> dict[str, StageNumbers]:
     """The numbers of every stage and their origin; only those in `sent`, except for stages in `whole`."""
     of_all = sent._replace(heads=None, queries=None)
@@ -89,7 +89,7 @@ def numbers(
     }
 
 
-def values(stage: Stage, sent: Sent = ALL) -> Chunks:
+def values(stage: Stage, sent: SendFilter = ALL) -> Chunks:
     """The numbers of a stage, with a piece per head, or per head and query."""
     if stage.name in sent.left_out:
         return [None]
@@ -97,7 +97,7 @@ def values(stage: Stage, sent: Sent = ALL) -> Chunks:
     return chunks(stage.value, axes, _encoding(sent))
 
 
-def _encoding(sent: Sent) -> Callable[[np.ndarray], str]:
+def _encoding(sent: SendFilter) -> Callable[[np.ndarray], str]:
     return encoded_in_32_bits if sent.left_out else encoded
 
 
@@ -108,7 +108,7 @@ def by_row(stage: Stage) -> bool:
 
 def _stage(trace: Trace, stage: Stage, in_microgpt: str) -> StageShape:
     words = entry(stage.name)
-    of_text = entering_titles(trace).get(stage.name)
+    of_text = input_titles(trace).get(stage.name)
     title, one, meaning = of_text or (words.title, words.one or words.title.lower(), words.meaning)
     rule = trace.rule(stage.name)
     return StageShape(
@@ -137,7 +137,7 @@ def _axis_title(trace: Trace, axis: str) -> str:
     return title.replace("context", sides(trace)[1]) if trace.has_encoder else title
 
 
-def _numbers(trace: Trace, stage: Stage, limit: float, sent: Sent, sent_of_it: Sent) -> StageNumbers:
+def _numbers(trace: Trace, stage: Stage, limit: float, sent: SendFilter, sent_of_it: SendFilter) -> StageNumbers:
     rule = trace.rule(stage.name)
     return StageNumbers(
         limit=limit,
@@ -174,7 +174,7 @@ def _rule(stage: Stage, rule: Rule) -> RuleShape:
     )
 
 
-def _arrays(rule: Rule, sent: Sent) -> dict[str, RuleArray]:
+def _arrays(rule: Rule, sent: SendFilter) -> dict[str, RuleArray]:
     slots = (*rule.slots.values(), *filter(None, (rule.case, rule.until)))
     patterns = {of.source: of.pattern for of in slots}
     return {

@@ -19,7 +19,7 @@ from attnviz.explain.step import ShownStep
 from attnviz.explain.steps import entry
 from attnviz.explain.steps.output_projection import adds_up
 
-MAX_HEADS_APART = 8  # the most heads that are drawn side by side; if there are more, only the selected one is
+MAX_HEADS_SIDE_BY_SIDE = 8  # the most heads that are drawn side by side; if there are more, only the selected one is
 
 
 def pictures(trace: Trace, names: Sequence[str]) -> tuple[Picture, ...]:
@@ -87,7 +87,7 @@ def _added_up(trace: Trace, name: str) -> Picture:
 
 def _heads_of(stage: Stage) -> list[Matrix]:
     n_heads = stage.shape[0]
-    if n_heads > MAX_HEADS_APART:
+    if n_heads > MAX_HEADS_SIDE_BY_SIDE:
         return [_matrix(stage)]
     return [_matrix(stage, fixed={0: head}) for head in range(n_heads)]
 

@@ -29,7 +29,7 @@ class Entry:
     # The label of its row in the One word view; its title if empty. A soft hyphen shows where it may break.
     label: str = ""
     step: str = ""  # the id of the step that introduces it; `attnviz.explain.steps` fills in this and `stories`
-    stories: tuple[Story, ...] = ()  # about one of its numbers; the first that applies is told
+    stories: tuple[Story, ...] = ()  # about one of its numbers; the first that applies is shown
 
     def of_layer(self, number: int) -> Entry:
         """The entry in one of several layers: S_i becomes S^{(2)}_i, and W^Q_i becomes W^{Q(2)}_i."""
@@ -100,7 +100,7 @@ class Step:
     text: Texts  # two or three short sentences
     stages: tuple[str, ...] = ()  # the stages that it shows, except those that a section explains in words
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    stories: Mapping[str, tuple[Story, ...]] = field(default_factory=dict)  # of each entry
+    stories: Mapping[str, tuple[Story, ...]] = field(default_factory=dict)  # by the name of the entry
     # The sentences beside its bands in the One word view, by what a band shows: a stage, an array of its rule, a sum or
     # sources. Each is a text, and the stories for the `{story}` in it.
     band_texts: Mapping[str, tuple[str, tuple[Story, ...]]] = field(default_factory=dict)

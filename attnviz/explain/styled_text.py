@@ -66,7 +66,7 @@ def markdown(text: str) -> str:
 
 _KINDS = {"STRING": "string", "NUMBER": "number", "COMMENT": "comment"}
 _KINDS |= dict.fromkeys(("FSTRING_START", "FSTRING_MIDDLE", "FSTRING_END"), "string")
-_BUILTINS = frozenset(name for name in dir(builtins) if name != "_")  # which an interactive Python sets at times
+_BUILTINS = frozenset(name for name in dir(builtins) if name != "_")  # an interactive Python may set `_`
 
 
 def coloured(code: str) -> list[list[str]]:

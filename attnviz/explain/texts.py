@@ -61,12 +61,12 @@ def worded(trace: Trace, text: str) -> str:
     return text
 
 
-def asking(trace: Trace) -> str:
+def query_noun(trace: Trace) -> str:
     """What a token of the queries is called: a French word."""
     return f"{sides(trace)[0]} {trace.origin.unit}".strip()
 
 
-def answering(trace: Trace) -> str:
+def key_noun(trace: Trace) -> str:
     """What a token of the keys is called: an English word."""
     return f"{sides(trace)[1]} {trace.origin.unit}".strip()
 
@@ -79,7 +79,7 @@ _ENTERS = {  # what enters for each text: its title and its meaning
 
 
 @cached_by_template
-def entering_titles(trace: Trace) -> dict[str, tuple[str, str, str]]:
+def input_titles(trace: Trace) -> dict[str, tuple[str, str, str]]:
     """For each stage by which one of two texts enters: its title, what one number is called, and its meaning."""
     found = {}
     for layer in trace.layers if trace.has_encoder else ():

@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.contract.base import ORDINALS
 from attnviz.core.stage import Stage, split_layer
 from attnviz.core.terms import Cell
 from attnviz.core.trace import Trace
@@ -33,14 +32,14 @@ class Passes:
     b: SceneWithPass
 
     def scene(self, side: Side = "B") -> SceneWithPass:
-        """The scene with one of the two; a LessonError if the moment has no pass A."""
+        """The scene of pass A or B; a LessonError if the moment has no pass A."""
         resolved = self.b if side == "B" else self.b.other
         if resolved is None:
             raise LessonError("A. is the pass beside the one shown; this moment's address has none.")
         return resolved
 
     def trace(self, side: Side = "B") -> Trace:
-        """The pass of one of the two."""
+        """Pass A or B."""
         return self.scene(side).trace
 
 
@@ -125,16 +124,8 @@ _NOUNS = {
     "logits": "logit",
     "probabilities": "probability",
 }
-NAMED = ("head", "group")  # whose labels have the noun already
+NAMED = ("head", "group")  # axes whose labels include the noun
 _WORDS = ("query", "key", "token", "context token", "answer")
-
-
-def ordinal(n: int) -> str:
-    """The ordinal of n, in words if small."""
-    if n <= len(ORDINALS):
-        return ORDINALS[n - 1]
-    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
-    return f"{n}{ending}"
 
 
 def noun(stage: str) -> str:
@@ -160,11 +151,11 @@ def place_name(ref: Reference, axis: int, index: int, label: str = "") -> str:
 
 
 def quoted_name(ref: Reference, axis: int, index: int, label: str = "") -> str:
-    """The same within a sentence: a word in quotation marks, "head 2", "dimension 3"."""
+    """`place_name` within a sentence: a word in quotation marks, "head 2", "dimension 3"."""
     name = place_name(ref, axis, index, label)
     return f"“{name}”" if is_of_words(ref, axis) else name
 
 
 def place_slot(ref: Reference, axis: int, slot: str = "name") -> str:
-    """The same with a slot in place of the label."""
+    """`place_name` with a slot in place of the label."""
     return quoted_name(ref, axis, 0, f"{{{slot}}}")

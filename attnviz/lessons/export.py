@@ -26,7 +26,7 @@ from attnviz.contract.lesson import (
     Write,
 )
 from attnviz.lessons.cell_reference import Passes
-from attnviz.lessons.given import lacking, text_of, text_of_runs, written
+from attnviz.lessons.given import format_rows, missing_needs, text_of, text_of_runs
 from attnviz.lessons.lesson import LESSONS, Lesson, MomentSource, moments_of, passes_at
 from attnviz.lessons.needs import Need, needs_on_paper
 from attnviz.lessons.talk import Talk, TalkError, talk_moment, talk_passes
@@ -51,19 +51,19 @@ _FOR_SCREENS = re.compile(r" ?\b(?:Click|Drag|Tap|Press)\b[^.?!]*[.?!]")  # as i
 
 
 def paper_prompt(prompt: LessonRuns) -> LessonRuns:
-    """A prompt without sentences as “Click it.”, unless it has no other."""
+    """A prompt without sentences such as “Click it.”, unless it has no others."""
     kept = [(style, _FOR_SCREENS.sub("", text) if style == "" else text) for style, text in prompt]
     return [run for run in kept if run[1]] if text_of_runs(kept).strip() else prompt
 
 
 def on_paper(moment: Moment, needs: Sequence[Need], site: str) -> OnPaper:
-    """A moment with what its texts lack of the needs."""
+    """A moment, and the needs that its texts don't give."""
     if moment.question is None:
         return OnPaper(moment)
     unwritten = [each for each in needs if not each.row]
-    lacks = lacking(unwritten, moment.question, [moment.text], words_of(moment))
+    lacks = missing_needs(unwritten, moment.question, [moment.text], words_of(moment))
     link = f"{site and site.removesuffix('/') + '/'}walkthrough?{moment.at}" if lacks else ""
-    return OnPaper(moment, written(moment.given), link)
+    return OnPaper(moment, format_rows(moment.given), link)
 
 
 _HEAD = """// Questions of attnviz, “{title}”: import them into a question bank, as GIFT, in UTF-8.
@@ -83,7 +83,7 @@ def gift(title: str, moments: Sequence[OnPaper]) -> str:
 
 
 def words_of(moment: Moment) -> str:
-    """The words that a moment's pass reads, of two texts both, the one that is read first; or what its slide says."""
+    """The words that a moment's pass reads, the read text first if there are two; or the words of its slide."""
     if isinstance(moment.picture, Slide):
         return " ".join(filter(None, [moment.picture.text, "; ".join(moment.picture.items)]))
     words = msgspec.json.decode(moment.document)["template"]["parts"]["words"]
@@ -147,7 +147,7 @@ def _gift_item(name: str, text: str, answers: str | None = None, after: LessonRu
 
 def _gift_gaps(name: str, text: str, question: Gaps, after: LessonRuns) -> Iterator[str]:
     """A question on each gap of a table."""
-    lines = [["", *question.words], *([row.name, *_shown_cells(row.cells)] for row in question.rows)]
+    lines = [["", *question.words], *([row.name, *map(_shown, row.cells)] for row in question.rows)]
     rows = "".join(
         f"<tr>{''.join(f'<td>{html.escape(each, quote=False)}</td>' for each in line)}</tr>" for line in lines
     )
@@ -163,15 +163,15 @@ def _gift_gaps(name: str, text: str, question: Gaps, after: LessonRuns) -> Itera
             yield _gift_item(f"{name}: {row.name}, {word}", made, "".join(answers), after)
 
 
-def _shown_cells(cells: Sequence[GapsCell], gap: str = "?") -> list[str]:
-    return [gap if cell.gap else text_of_runs(cell.text) for cell in cells]
+def _shown(cell: GapsCell) -> str:
+    return "?" if cell.gap else text_of_runs(cell.text)
 
 
 def _gift_choices(question: Pick | Choose) -> Iterator[str]:
     is_code = isinstance(question, Choose) and question.is_code
     for index, each in enumerate(question.candidates):
         label = _html([["code" if is_code else "", each.label]])
-        if label.startswith(("%", "[")):  # which open a weight or a format
+        if label.startswith(("%", "[")):  # characters that begin a weight or a format
             label = f"&#{ord(label[0])};{label[1:]}"
         yield f"\n{'=' if index in question.right else '~'}{_escaped(label)}#{_escaped(_html(each.feedback))}"
 
@@ -311,9 +311,9 @@ def exported(form: Form, title: str, moments: Sequence[Moment], needs: Sequence[
     return _WRITERS[form](title, papers)
 
 
-def needs_of(made: MomentSource, passes: Passes) -> list[Need]:
+def needs_of(source: MomentSource, passes: Passes) -> list[Need]:
     """What the question of a moment needs."""
-    return needs_on_paper(made.ask.needs, passes) if made.ask else []
+    return needs_on_paper(source.ask.needs, passes) if source.ask else []
 
 
 def needs_of_lesson(lesson: Lesson) -> list[list[Need]]:

@@ -46,7 +46,7 @@ class MistakenRow:
     sentence: str  # what went wrong
     query: int
     hidden: np.ndarray
-    right: np.ndarray  # of the first head
+    right: np.ndarray  # the right weights of the first head
     wrong: np.ndarray
     library: str = ""  # the library with these weights; empty for a mistake
 
@@ -133,7 +133,7 @@ def figure(name: str, passes: Passes) -> Figure:
 
 def differing(passes: Passes, stage: str = "attention") -> int:
     """How many numbers of a stage differ from those of the same words in the compared pass."""
-    return pairing(passes.trace("A"), passes.trace()).stages[stage].n_other
+    return pairing(passes.trace("A"), passes.trace()).stages[stage].n_differing
 
 
 def mask_of(trace: Trace) -> np.ndarray:

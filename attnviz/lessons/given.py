@@ -20,16 +20,16 @@ MOST_NUMBERS = 40  # nobody computes with more
 
 
 def given_rows(ask: AnyQuestion, question: Question, texts: Sequence[LessonRuns], passes: Passes) -> list[GivenRow]:
-    """The rows of a question: of what its file says that it needs, or else of what its number is computed from.
+    """The rows of a question: the needs that its file states, or else the inputs of its number.
 
-    `texts` are read with it: what they say isn't repeated.
+    Numbers in `texts`, which are read with it, aren't repeated.
     """
     if ask.needs:
         side = "A" if getattr(ask, "of", "").startswith("A.") else "B"
         covered = tuple(f"{side}.{stage}[" for stage in ask.covers(passes))
         rows = [
             each.row
-            for each in lacking(needs_on_paper(ask.needs, passes), question, texts, words_read(passes))
+            for each in missing_needs(needs_on_paper(ask.needs, passes), question, texts, words_read(passes))
             if each.row and not any(cell.startswith(covered) for cell in each.cells)
         ]
         if isinstance(ask, PickWord) and not all(row.labels == _labels(question) for row in rows):
@@ -43,8 +43,8 @@ def _labels(question: Question) -> list[str]:
     return [each.label for each in question.candidates] if isinstance(question, Pick) else []
 
 
-def lacking(needs: Sequence[Need], question: Question, texts: Sequence[LessonRuns], words: str) -> list[Need]:
-    """The needs that neither the words of the pass, nor the texts, nor the given cells of a table say."""
+def missing_needs(needs: Sequence[Need], question: Question, texts: Sequence[LessonRuns], words: str) -> list[Need]:
+    """The needs that are neither in the words of the pass nor in the texts nor in the given cells of a table."""
     read = [*texts, question.prompt, *(cell.text for cell in _given_cells(question))]
     said = " ".join([words, *map(text_of_runs, read)])
     linked = {f"{text.of}.{text.cell}" for runs in read for _, text in runs if isinstance(text, NumberLink)}
@@ -82,7 +82,7 @@ def _rows(table: WorkedTable) -> Iterator[GivenRow]:
         yield GivenRow(name=name, labels=labels, texts=texts, along=along)
 
 
-def written(rows: Sequence[GivenRow]) -> str:
+def format_rows(rows: Sequence[GivenRow]) -> str:
     """Rows in a line of text."""
     return "; ".join(f"{row.name}: {', '.join(_labelled(row))}" for row in rows)
 

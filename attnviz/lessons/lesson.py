@@ -48,7 +48,7 @@ class MistakePicture(PictureSource, tag="mistake", frozen=True):
     of: Mistake  # the mistake, as in `with_mistake`
     word: str  # the query
 
-    def drawn(self, passes: Passes) -> contract.WrongMask:
+    def to_contract(self, passes: Passes) -> contract.WrongMask:
         """As the browser reads it."""
         trace = passes.trace()
         row = with_mistake(trace, self.of, self.word)
@@ -74,7 +74,7 @@ class SweepPicture(PictureSource, tag="sweep", frozen=True):
     divisor: Divisor = "none"
     offered: tuple[Divisor, ...] = tuple(LABELS)  # to choose from, without those that a later moment asks about
 
-    def drawn(self, passes: Passes) -> contract.Sweep:
+    def to_contract(self, passes: Passes) -> contract.Sweep:
         """As the browser reads it."""
         swept, divisors = sweep(), []
         for id, label in LABELS.items():
@@ -193,10 +193,10 @@ def moments_of(lesson: str) -> list[contract.Moment]:
 
 
 def _moment(lesson: Lesson, number: int) -> contract.Moment:
-    made = lesson.moment[number - 1]
-    passes = passes_at(made.at)
-    sent = moment_data(made, passes, fill_slots)
-    sent.id, sent.recall, sent.is_optional = made.id, _recall(made.recall), made.optional
+    source = lesson.moment[number - 1]
+    passes = passes_at(source.at)
+    sent = moment_data(source, passes, fill_slots)
+    sent.id, sent.recall, sent.is_optional = source.id, _recall(source.recall), source.optional
     if number == 1:
         sent.why = fill_slots(lesson.why, passes)
     if number == len(lesson.moment):
@@ -218,36 +218,36 @@ def _recall(address: str) -> contract.Recall | None:
 
 
 def moment_data(
-    made: MomentSource,
+    source: MomentSource,
     passes: Passes,
     fill: Callable[[str, Passes], contract.LessonRuns],
 ) -> contract.Moment:
     """A moment as the browser receives it; `fill` fills the slots of its texts."""
-    ask, at = made.ask, urlencode(query(passes.b.scene))
+    ask, at = source.ask, urlencode(query(passes.b.scene))
     question = ask.question(passes) if ask else None
-    sent = without_pass(made, question, at, lambda text: fill(text, passes))
+    sent = without_pass(source, question, at, lambda text: fill(text, passes))
     if ask and question:
         sent.given, sent.covers = given_rows(ask, question, [sent.text], passes), sorted(ask.covers(passes))
         sent.asked_cell, sent.answer_cell = ask.asked_cell(passes), ask.answer_cell(passes)
-    sent.says_words_alone = made.says_words_alone
-    sent.picture = made.picture.drawn(passes) if made.picture else None
+    sent.says_words_alone = source.says_words_alone
+    sent.picture = source.picture.to_contract(passes) if source.picture else None
     sent.document = Json(document_json(passes.b, cache=PASS_CACHE))
     return sent
 
 
 def without_pass(
-    made: MomentSource, question: contract.Question | None, at: str, fill: Callable[[str], contract.LessonRuns]
+    source: MomentSource, question: contract.Question | None, at: str, fill: Callable[[str], contract.LessonRuns]
 ) -> contract.Moment:
     """The parts of a moment that don't show its pass."""
     return contract.Moment(
         id="",
-        title=made.title,
+        title=source.title,
         recall=None,
         why=[],
         is_optional=False,
-        worked=[fill(each) for each in made.worked],
-        text=fill(made.text),
-        after=fill(made.after),
+        worked=[fill(each) for each in source.worked],
+        text=fill(source.text),
+        after=fill(source.after),
         question=question,
         asks_confidence=False,
         given=[],
@@ -256,7 +256,7 @@ def without_pass(
         answer_cell=None,
         says_words_alone=False,
         at=at,
-        notes=made.notes,
+        notes=source.notes,
         ending=None,
         worked_solution=None,
         picture=None,

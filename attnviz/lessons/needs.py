@@ -38,10 +38,10 @@ class Need(NamedTuple):
     def ways(self) -> list[set[str]]:
         """For each text all ways in which a picture or a sentence may write it."""
         numbers = self.numbers or [None] * len(self.texts)
-        return [{text} | _written(number) for text, number in zip(self.texts, numbers, strict=True)]
+        return [{text} | _all_forms(number) for text, number in zip(self.texts, numbers, strict=True)]
 
 
-def _written(number: float | None) -> set[str]:
+def _all_forms(number: float | None) -> set[str]:
     """A number in all forms, those of a whole number included."""
     if number is None:
         return set()

@@ -28,7 +28,7 @@ class SlideSource(FileStruct, frozen=True):
     image: Annotated[str, Meta(pattern="^[a-z0-9-]{0,40}$")] = ""  # its name among the talk's images
     alt: Annotated[str, Meta(max_length=500)] = ""  # the image in words
 
-    def drawn(self, images: Mapping[str, str]) -> contract.Slide:
+    def to_contract(self, images: Mapping[str, str]) -> contract.Slide:
         """As the browser reads it. Where the image is missing, as in a talk from a link, its words remain."""
         image = data_url(images[self.image]) if self.image in images else ""
         return contract.Slide(

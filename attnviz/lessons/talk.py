@@ -17,7 +17,7 @@ import msgspec
 import numpy as np
 from msgspec import Meta, field
 
-from attnviz.checks.uploads import LACKING, Upload, packed, unpacked
+from attnviz.checks.uploads import MISSING_UPLOAD, Upload, packed, unpacked
 from attnviz.contract.lesson import Fill, Gap, Gaps, Moment, Question
 from attnviz.core import limits
 from attnviz.core.errors import OwnArraysError, TalkError
@@ -37,15 +37,15 @@ UploadName = Annotated[str, Meta(pattern="^[a-z0-9-]{1,40}$")]
 Uploads = Annotated[dict[UploadName, str], Meta(max_length=MAX_IN_MOMENT * limits.MAX_TALK_MOMENTS)]
 
 
-def of_scene(scene: Scene) -> dict[str, str]:
+def uploads_of_scene(scene: Scene) -> dict[str, str]:
     """The uploads that a scene and its compared scene show; equal files have equal names."""
     scenes = [each for each in (scene, scene.other) if each is not None]
     files = (file for each in scenes for file in (each.upload, each.code))
-    contents = [packed(file) for file in files if file is not None and file is not LACKING]
+    contents = [packed(file) for file in files if file is not None and file is not MISSING_UPLOAD]
     return {f"own-{hashlib.sha256(each).hexdigest()[:16]}": base64.b64encode(each).decode() for each in contents}
 
 
-def by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upload]:
+def uploads_by_source(names: Iterable[str], uploads: Mapping[str, str]) -> dict[str, Upload]:
     """The named files, each under its key in a scene; an OwnArraysError if one is missing or broken."""
     files = (_upload(name, uploads) for name in names)
     return {source_of_upload(each): each for each in files}
@@ -63,7 +63,7 @@ def _upload(name: str, uploads: Mapping[str, str]) -> Upload:
 
 _QUOTED = re.compile(
     r'"""[\s\S]*?(?:"""|\Z)|\'\'\'[\s\S]*?(?:\'\'\'|\Z)|"(?:[^"\\\n]|\\.)*"?|\'[^\'\n]*\'?'
-)  # as a text may have no end, nothing is looked at twice
+)  # no backtracking, as a text may have no closing quote
 _DEEP_KEY = re.compile(r"(?<![\w-])(?:[\w-]+[ \t]*\.[ \t]*){9}")
 _TABLES = ("images", "uploads")  # at the end of a file
 _FIRST_TABLE = re.compile(r"\n\[(?:images|uploads)\]\n")
@@ -78,7 +78,7 @@ class TalkMoment(MomentSource, frozen=True):
     asked_as: Text = ""  # the question in the user's own words, as plain text; empty for the computed ones
     confidence: bool = False  # whether a class is also asked how sure it is
     minutes: Annotated[float, Meta(ge=0, le=limits.MAX_TALK_MINUTES)] = 0  # the planned duration; 0 if not set
-    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()  # the names of those that it shows
+    uploads: Annotated[tuple[UploadName, ...], Meta(max_length=MAX_IN_MOMENT)] = ()  # the names of those it shows
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -91,8 +91,8 @@ class Talk(FileStruct, frozen=True):
 
     title: Text = ""
     moment: Annotated[tuple[TalkMoment, ...], Meta(max_length=limits.MAX_TALK_MOMENTS)] = ()  # its moments, in order
-    images: Images = field(default_factory=dict)  # those of its slides
-    uploads: Uploads = field(default_factory=dict)  # those that they show; together no larger than one file of arrays
+    images: Images = field(default_factory=dict)  # the images of its slides
+    uploads: Uploads = field(default_factory=dict)  # those of its moments; together at most one file of arrays
 
     def __post_init__(self) -> None:
         check_images(self.images)
@@ -229,32 +229,32 @@ def _value(part: Any) -> str:
 _NONE: Mapping[str, str] = MappingProxyType({})
 
 
-def talk_moment(made: TalkMoment, uploads: Mapping[str, str] = _NONE, images: Mapping[str, str] = _NONE) -> Moment:
+def talk_moment(source: TalkMoment, uploads: Mapping[str, str] = _NONE, images: Mapping[str, str] = _NONE) -> Moment:
     """A moment of a talk, as `contract.lesson` declares it; `uploads` and `images` are the talk's files."""
-    check_moment(made)
-    sent = _moment_of_slide(made, images) if made.slide else _moment_of_pass(made, uploads)
-    if sent.question and made.asked_as.strip():
-        sent.question.prompt = [("", made.asked_as)]
-    sent.asks_confidence = made.confidence and sent.question is not None
+    check_moment(source)
+    sent = _moment_of_slide(source, images) if source.slide else _moment_of_pass(source, uploads)
+    if sent.question and source.asked_as.strip():
+        sent.question.prompt = [("", source.asked_as)]
+    sent.asks_confidence = source.confidence and sent.question is not None
     return sent
 
 
-def _moment_of_slide(made: TalkMoment, images: Mapping[str, str]) -> Moment:
-    scene = parse(dict(parse_qsl(made.at, keep_blank_values=True))).scene
-    question = made.ask.question(None) if isinstance(made.ask, OwnQuestion) else None
-    sent = without_pass(made, question, urlencode(query(scene)), without_slots)  # a class needs its place even so
-    sent.picture = made.slide.drawn(images) if made.slide else None
+def _moment_of_slide(source: TalkMoment, images: Mapping[str, str]) -> Moment:
+    scene = parse(dict(parse_qsl(source.at, keep_blank_values=True))).scene
+    question = source.ask.question(None) if isinstance(source.ask, OwnQuestion) else None
+    sent = without_pass(source, question, urlencode(query(scene)), without_slots)  # a class needs its place even so
+    sent.picture = source.slide.to_contract(images) if source.slide else None
     return sent
 
 
-def _moment_of_pass(made: TalkMoment, uploads: Mapping[str, str]) -> Moment:
-    passes = talk_passes(made.at, made.uploads, uploads)
+def _moment_of_pass(source: TalkMoment, uploads: Mapping[str, str]) -> Moment:
+    passes = talk_passes(source.at, source.uploads, uploads)
     try:
         with np.errstate(all="ignore"):
-            sent = moment_data(made, passes, fill_known_slots)
+            sent = moment_data(source, passes, fill_known_slots)
         check_answer(sent.question)
-        if isinstance(made.ask, Extreme):
-            sent.asked_cell = _neutral(made.ask, passes)
+        if isinstance(source.ask, Extreme):
+            sent.asked_cell = _neutral_cell(source.ask, passes)
         return sent
     except TalkError:
         raise
@@ -264,8 +264,8 @@ def _moment_of_pass(made: TalkMoment, uploads: Mapping[str, str]) -> Moment:
         raise TalkError("This pass has no answer to the question: choose another one.") from None
 
 
-def _neutral(ask: Extreme, passes: Passes) -> str | None:
-    """A neutral selection until the answer is shown: the collected one may give it away."""
+def _neutral_cell(ask: Extreme, passes: Passes) -> str | None:
+    """A neutral cell to select until the answer is shown: the moment's own selection may give it away."""
     row = find(ask.of, passes)
     axis = row.index.index(None)
     index = (row.index[axis - 1] or 0) if axis else 0  # a word itself in its row
@@ -275,7 +275,7 @@ def _neutral(ask: Extreme, passes: Passes) -> str | None:
 def talk_passes(at: str, names: Iterable[str] = (), uploads: Mapping[str, str] = MappingProxyType({})) -> Passes:
     """The passes of an address that may have been edited, with the talk's named files."""
     try:
-        return passes_at(at, by_source(names, uploads))
+        return passes_at(at, uploads_by_source(names, uploads))
     except (LessonError, OwnArraysError) as error:
         raise TalkError(str(error)[:400]) from None
     except ValueError:

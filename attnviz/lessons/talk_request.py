@@ -88,7 +88,7 @@ def _candidates(passes: Passes) -> Iterator[AnyQuestion]:
     unit = model.task.unit if model else "word"
     query, key = (place_name(attention, axis, attention.index[axis]) for axis in (1, 2))
     if _SPECIAL.isdisjoint(query + key):
-        row, cell, where = _written(attention, 2), _written(attention), head_and_layer(attention)
+        row, cell, where = _cell_text(attention, 2), _cell_text(attention), head_and_layer(attention)
         yield PickWord(of=row, prompt=f"Which {unit} will “{query}” look at most{where}?")
         yield Percentage(of=cell, prompt=f"What share of its attention does “{query}” give to “{key}”{where}?")
         if other:
@@ -104,21 +104,21 @@ def _candidates(passes: Passes) -> Iterator[AnyQuestion]:
     if other:
         yield Count(of="differing", unit="weights", prompt="How many attention weights differ from those in A?")
     if split_layer(stage)[0] in LINES:
-        yield Code(of=_written(ref), prompt=_OF_CODE[split_layer(stage)[0]])
+        yield Code(of=_cell_text(ref), prompt=_OF_CODE[split_layer(stage)[0]])
 
 
 def _on_number(ref: Reference) -> AnyQuestion:
     name = ref.stage.name
     asked = "Which number stands in" if noun(name) == "number" else "What is the"
     prompt = f"{asked} {describe(ref)}?"
-    return (Percentage if noun(name) == "probability" else Number)(of=_written(ref), prompt=prompt)
+    return (Percentage if noun(name) == "probability" else Number)(of=_cell_text(ref), prompt=prompt)
 
 
 def _cell(trace: Trace, name: str, selection: Selection) -> Reference:
     return Reference("B", trace, trace[name], tuple(axis.place(selection) for axis in trace.axes(name)))
 
 
-def _written(ref: Reference, whole: int | None = None) -> str:
+def _cell_text(ref: Reference, whole: int | None = None) -> str:
     """A cell as a talk's file names it; with `whole`, all cells along that axis."""
     names = []
     for axis, index in enumerate(ref.index):

@@ -70,7 +70,7 @@ def sample_texts(model: Model, drawing: Sampling, count: int) -> tuple[str, ...]
     """
     task, end = model.task, len(model.task.answers) - 1
     tokens, texts, unfinished = np.full((count, 1), task.words.index(task.begin)), [""] * count, list(range(count))
-    for place in range(model.longest - 1):
+    for place in range(model.max_tokens - 1):
         batch = Batch(tokens, tokens, np.ones(tokens.shape, dtype=bool))
         try:
             with np.errstate(over="raise", invalid="raise"):

@@ -42,7 +42,7 @@ class Model:
     layers: tuple[Parameters, ...]
     unembedding: np.ndarray  # (d_model, answers)
     positions: np.ndarray | None = None  # (places, d_model): added at each position; without them order is invisible
-    residual: bool | tuple[bool, ...] = False  # whether a layer adds its output to what entered it
+    residual: bool | tuple[bool, ...] = False  # whether a layer adds its output to its input
     causal: bool = False  # whether tokens only see earlier tokens and themselves
     norm: Norm | None = None  # the norm after the embeddings, before attention and before each MLP
     activation: Activation = RELU  # the activation of the MLPs
@@ -70,19 +70,19 @@ class Model:
         return "causal" if self.causal else "none"
 
     @property
-    def longest(self) -> int:
+    def max_tokens(self) -> int:
         """The most tokens of a text, including the one that all texts begin with."""
         return MAX_TOKENS if self.positions is None else len(self.positions)
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """Its size and kind, in words."""
         layers, heads = (
             f"{n} {name}{'s' * (n > 1)}" for n, name in ((len(self.layers), "layer"), (self.n_heads, "head"))
         )
         neurons = f"an MLP of {self.n_neurons} neurons" + " in each" * (len(self.layers) > 1)
         added = self.residual if isinstance(self.residual, tuple) else (self.residual,)
-        n_places = self.longest
+        n_places = self.max_tokens
         return ", ".join(
             (
                 f"d_model {self.d_model}",
@@ -125,33 +125,33 @@ class Model:
         if len(text) > MAX_CHARACTERS:
             raise SettingsError(f"The sentence may have at most {MAX_CHARACTERS:,} characters; got {len(text):,}.")
         self._check(text)
-        typed = self.typed(text)
-        return (*self._begun(typed), *typed)
+        typed = self.split(text)
+        return (*self._first_word(typed), *typed)
 
-    def room(self, text: str) -> int:
+    def capacity(self, text: str) -> int:
         """The number of a text's tokens that fit, besides the one that all texts begin with."""
-        return self.longest - len(self._begun(self.typed(text)))
+        return self.max_tokens - len(self._first_word(self.split(text)))
 
-    def leading(self, text: str) -> str:
+    def truncated(self, text: str) -> str:
         """A text as far as the model has places for its tokens."""
-        typed, most = self.typed(text), self.room(text)
-        is_spoken = self.task.spoken(typed) == text  # then each of its characters is a token
-        return self.task.spoken(typed[:most]) if is_spoken else first_tokens(text, most, self.typed)
+        typed, most = self.split(text), self.capacity(text)
+        is_by_character = self.task.joined(typed) == text  # then each of its characters is a token
+        return self.task.joined(typed[:most]) if is_by_character else first_tokens(text, most, self.split)
 
     def unknown(self, text: str) -> tuple[str, ...]:
         """The words of a text that the model doesn't know, in lower case, each once."""
-        return tuple(word for word in dict.fromkeys(self.typed(text)) if word not in self.task.words)
+        return tuple(word for word in dict.fromkeys(self.split(text)) if word not in self.task.words)
 
-    def typed(self, text: str) -> tuple[str, ...]:
-        """The words of a text as they were typed, split as the task has it."""
+    def split(self, text: str) -> tuple[str, ...]:
+        """The words of a text as they were typed, split by the task."""
         return self.task.split(text)
 
-    def _begun(self, typed: Sequence[str]) -> tuple[str, ...]:
+    def _first_word(self, typed: Sequence[str]) -> tuple[str, ...]:
         """The word that all texts begin with, if any and not typed."""
         return (self.task.begin,) * (bool(self.task.begin) and typed[:1] != (self.task.begin,))
 
     def _check(self, text: str) -> None:
-        typed, most = self.typed(text), self.room(text)
+        typed, most = self.split(text), self.capacity(text)
         known = f"This model knows {', '.join(self.task.words)}."
         if not typed and not self.task.is_open:
             raise SettingsError(f"The sentence has no words yet. {known} Type some of these.")
@@ -173,9 +173,9 @@ class Model:
         recipe, words = WHERE_FROM[self.kind], labels(tokens)
         rows = self.embedding[[self.task.words.index(token) for token in tokens]]
         places = None if self.positions is None else (self.positions[: len(tokens)], recipe)
-        entered = input_stages((rows, recipe), places, norm=self.norm)
+        inputs = input_stages((rows, recipe), places, norm=self.norm)
         trace = attend(
-            entered["x"].value,
+            inputs["x"].value,
             parameters=self.layers,
             mask=MASKS[self.mask](len(tokens), len(tokens), 0),
             residual=self.residual,
@@ -185,10 +185,10 @@ class Model:
         )
         sources = dict.fromkeys(self.arrays, recipe) | {"mask": f"the mask “{self.mask}”: {REASONS[self.mask]}"}
         return (
-            trace.beginning_with(entered.values())
+            trace.with_first_stages(inputs.values())
             .with_sources(sources)
             .labelled(token=words, query=words, key=words, answer=labels(self.task.answers))
-            .originating(self._origin(tokens))
+            .with_origin(self._origin(tokens))
         )
 
     def read_first(self, batch: Batch | PairBatch) -> Trace:
@@ -200,7 +200,7 @@ class Model:
         right, looks = task.right(tokens), task.looks(tokens)
         rows = tuple(task.words.index(token) for token in tokens)
         of_task = (task.title, task.question, task.about, task.read, right, task.layers, looks)
-        return Origin(self.kind, *of_task, task.is_open, task.spoken(tokens), task.unit, rows)
+        return Origin(self.kind, *of_task, task.is_open, task.joined(tokens), task.unit, rows)
 
 
 def quoted(words: Sequence[str]) -> str:
@@ -260,9 +260,9 @@ class PickableModel(Protocol):
         return self.task.examples
 
     @property
-    def given(self) -> str:
+    def fixed_settings(self) -> str:
         """Its fixed settings, in words."""
-        return self.at(self.seeds[0], None).described
+        return self.at(self.seeds[0], None).description
 
 
 class Built(PickableModel):

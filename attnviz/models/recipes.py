@@ -107,7 +107,7 @@ OWN_MICROGPT = replace(
     seeds=1,
     betas=(0.85, 0.99),
     batch=1,
-    called="microgpt’s own recipe",
+    label="microgpt’s own recipe",
 )
 """As microgpt itself has it: a thousand steps, each of one name."""
 
@@ -119,7 +119,7 @@ TRANSLATOR = TranslatorRecipe(
     checkpoints=(0, 50, 100, 200, 400, 700, 1_000, 1_500, 2_000, 3_000, 4_000),
     few_checkpoints=(0, 200, 1_000, 4_000),
     seeds=3,
-    chosen=(6, 1, 2),  # of seeds 0 to 9: hiding the noun of "it" turns most pronouns, half, and none
+    chosen_seeds=(6, 1, 2),  # out of 0 to 9: hiding the noun of "it" changes most pronouns, half of them, and none
     n_places=N_PLACES,
     norm=RMSNorm(),
     betas=(0.9, 0.99),

@@ -79,7 +79,7 @@ def matrices(given: object, n_words: int) -> Matrices:
     missing = [name for name in shapes if name not in made and name != "lm_head"]
     if missing:
         raise OwnArraysError(f"state_dict must have the matrix {missing[0]}; got none.")
-    return {"lm_head": made["wte"], **made}  # one that is missing is tied
+    return {"lm_head": made["wte"], **made}  # a missing lm_head is tied to wte
 
 
 def _shapes_in_layers(given: Mapping[str, object], size: int) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -155,18 +155,18 @@ OPTIONS: dict[str, Mapping[str, Any]] = {"activation": ACTIVATIONS, "norm": NORM
 
 def checked(model: Model, how: Mapping[str, str], given: object) -> Model:
     """The model, if it gives the logits of a check."""
-    check = _check(given, model.task.words[:-1], model.longest)
+    check = _check(given, model.task.words[:-1], model.max_tokens)
     text, furthest = "".join(check[0]), _furthest(model, check)
     if furthest <= AGREEMENT:
         agrees = f"After “{text}” it gives the logits of the file's check, to {furthest:.0e}."
-        return replace(model, task=OwnLetters(model.task.words[:-1], agrees, model.longest - 1))
+        return replace(model, task=OwnLetters(model.task.words[:-1], agrees, model.max_tokens - 1))
     ways = [dict(zip(OPTIONS, each, strict=True)) for each in product(*OPTIONS.values())]
     agreeing = [way for way in ways if _furthest(replace(model, **operations(way)), check) <= AGREEMENT]
-    advice = f"They agree with {_written(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ
+    advice = f"They agree with {_format_choices(agreeing[0])}: write that into the file." if agreeing else WHAT_IS_READ
     factor = f"{furthest:.2g}" if furthest < _MANY else f"more than {_MANY:,}"
     raise OwnArraysError(
-        f"After “{text}” this model, with {_written(how)}, gives other logits than the file's check: they differ by "
-        f"up to {factor} times the largest of them. {advice}"
+        f"After “{text}” this model, with {_format_choices(how)}, gives other logits than the file's check: they "
+        f"differ by up to {factor} times the largest of them. {advice}"
     )
 
 
@@ -175,7 +175,7 @@ def operations(how: Mapping[str, str]) -> dict[str, Any]:
     return {name: OPTIONS[name][value] for name, value in how.items()}
 
 
-def _written(how: Mapping[str, str]) -> str:
+def _format_choices(how: Mapping[str, str]) -> str:
     return " and ".join(f"{name} {value}" for name, value in how.items())
 
 
@@ -304,12 +304,12 @@ def _parts(content: bytes) -> dict:
     """The content of a file."""
     if len(content) > MAX_FILE_BYTES:
         raise OwnArraysError(f"A file may have at most {MAX_FILE_BYTES:,} bytes; this one has {len(content):,}.")
-    n_values = sum(map(content.count, (b",", b"[", b"{")))  # one of these precedes each, however nested
+    n_values = sum(map(content.count, (b",", b"[", b"{")))  # each value follows one of these, however nested
     if n_values > 2 * MAX_NUMBERS:
         raise OwnArraysError(f"A state file holds at most {MAX_NUMBERS:,} numbers; this one has {n_values:,} values.")
     try:
         parts = json.loads(content, parse_int=_whole)
-    except (ValueError, RecursionError):  # of UTF-8 too, which is a ValueError
+    except (ValueError, RecursionError):  # UnicodeDecodeError is a ValueError, too
         raise OwnArraysError("This file is no JSON. Write it with json.dump.") from None
     if not isinstance(parts, dict):
         raise OwnArraysError(f"A state file is an object with uchars and state_dict; got {shown(parts)}.")

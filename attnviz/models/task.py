@@ -54,8 +54,8 @@ class Task(Protocol):
         known = self.words
         return token if token not in known and all(letter in known for letter in token) else (token,)
 
-    def spoken(self, tokens: Sequence[str]) -> str:
-        """The tokens as one reads them, where that is not with spaces between them; else nothing."""
+    def joined(self, tokens: Sequence[str]) -> str:
+        """The tokens joined to a text, if that needs no spaces between them; else empty."""
         return ""
 
     def notes(self, text: str) -> tuple[str, ...]:

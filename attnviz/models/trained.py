@@ -80,10 +80,10 @@ def first_steps(recipe: Recipe, seed: int) -> Mapping[str, int]:
     """
     task, random = recipe.task, batch_stream(recipe, seed)
     assert isinstance(task, Names)
-    task.drawn(random, 1)  # which no step has
+    task.drawn(random, 1)  # the draw before the first step
     drawn = task.drawn(random, recipe.steps * recipe.batch)
     steps = np.zeros(len(task.names), dtype=int)
-    steps[drawn[::-1]] = np.arange(len(drawn))[::-1] // recipe.batch + 1  # of a name that comes twice the first stays
+    steps[drawn[::-1]] = np.arange(len(drawn))[::-1] // recipe.batch + 1  # a repeated name keeps its first step
     return {task.names[place]: int(steps[place]) for place in np.flatnonzero(steps)}
 
 
@@ -120,7 +120,7 @@ class TrainedModel(PickableModel):
 
     def seed_label(self, seed: int) -> str:
         recipe, _ = self._trainings[seed]
-        return f"{seed}: {recipe.called}" if recipe.called else str(seed)
+        return f"{seed}: {recipe.label}" if recipe.label else str(seed)
 
     def checkpoints(self, seed: int) -> Sequence[int]:
         return [each["step"] for each in self._run(seed)["checkpoints"]]
@@ -130,7 +130,7 @@ class TrainedModel(PickableModel):
         return self._run(seed)["curve"]
 
     def figures(self, seed: int) -> dict:
-        """What else was measured at the end of training; empty for most models (see `pronouns.figures`)."""
+        """Other measurements at the end of training; empty for most models (see `pronoun_figures`)."""
         return self._run(seed).get("figures", {})
 
     def at(self, seed: int, checkpoint: int | None = None) -> Model:
@@ -330,7 +330,7 @@ def recorded_run(recipe: Recipe, seed: int) -> dict:
 def count_repeated(recipe: Recipe, seed: int) -> int:
     """The number of held-out texts that come up in training after all: where texts are drawn at random, a few may."""
     if recipe.task.is_open:
-        return 0  # its texts are parted before any is drawn
+        return 0  # training and held-out texts are separated before any is drawn
     _, *trained_on = batches(recipe, seed)
     seen = {tuple(text) for batch in trained_on for text in batch.tokens.tolist()}
     return sum(tuple(text) in seen for text in recipe.task.held_out().tokens.tolist())

@@ -45,7 +45,7 @@ class Adam:
         self._means: Arrays = {}
         self._squares: Arrays = {}
 
-    def moved(self, parameters: Arrays, gradients: Arrays) -> Arrays:
+    def step(self, parameters: Arrays, gradients: Arrays) -> Arrays:
         """The parameters after one more step."""
         self.steps += 1
         left = (self.last + 1 - self.steps) / self.last
@@ -80,7 +80,7 @@ class Recipe:
     residual: bool = False
     causal: bool = False
     n_heads: int = 1
-    n_neurons: int = 0  # of the MLP of each layer; 0 for none
+    n_neurons: int = 0  # the number of neurons in each layer's MLP; 0 for no MLP
     norm: Norm | None = None  # as in `Model`
     spread: float | None = None  # the initial standard deviation; by default it depends on the parameter
     betas: tuple[float, float] = (0.9, 0.999)  # adam's decay of the running means of the gradient and of its square
@@ -88,8 +88,8 @@ class Recipe:
     weight_decay: float = 0.0  # how much of the rate every parameter shrinks by at each step
     batch: int = 64  # how many texts a step has
     decimals: int = 1  # the number of recorded decimals
-    called: str = ""  # the label of this recipe, if a model has several
-    chosen: tuple[int, ...] = ()  # the seeds, if these were chosen among others
+    label: str = ""  # the label of this recipe, if a model has several
+    chosen_seeds: tuple[int, ...] = ()  # the seeds, if these were chosen among others
     few_checkpoints: tuple[int, ...] = ()  # the steps recorded of all models but the first, if they are fewer
 
     @property
@@ -100,7 +100,7 @@ class Recipe:
     @property
     def all_seeds(self) -> Sequence[int]:
         """The seed of each model."""
-        return self.chosen or range(self.seeds)
+        return self.chosen_seeds or range(self.seeds)
 
     def recorded(self, seed: int) -> tuple[int, ...]:
         """The steps whose parameters are recorded of a seed's model."""
@@ -174,7 +174,7 @@ def accuracy(probabilities: np.ndarray, batch: Batch | PairBatch) -> float:
 def gradients(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch | PairBatch) -> Arrays:
     """The derivatives of the loss with respect to each parameter."""
     arrays = forward_batch(stages, parameters, batch)
-    slopes_of = backward(stages, arrays, {"logits": _of_logits(arrays["probabilities"], batch)})
+    slopes_of = backward(stages, arrays, {"logits": _logit_gradients(arrays["probabilities"], batch)})
     places = dict(_places(parameters, batch))
     of_each = {name: slopes_of[name] for name in parameters.keys() - batch.rows.keys() - places.keys()}
     for name, rows in batch.rows.items():
@@ -186,7 +186,7 @@ def gradients(stages: tuple[Stage, ...], parameters: Arrays, batch: Batch | Pair
     return of_each
 
 
-def _of_logits(probabilities: np.ndarray, batch: Batch | PairBatch) -> np.ndarray:
+def _logit_gradients(probabilities: np.ndarray, batch: Batch | PairBatch) -> np.ndarray:
     """The derivatives of the loss with respect to the logits: each probability, less 1 where it is the right answer's.
 
     Computed directly, because through the probabilities it is 0 / 0 if one underflows.
@@ -219,7 +219,7 @@ def train(recipe: Recipe, seed: int) -> Iterator[Model]:
         lengths = tuple(rows.shape[1] for rows in batch.rows.values())
         if lengths not in graphs:
             graphs[lengths] = stages_for(model, batch)
-        parameters = adam.moved(parameters, gradients(graphs[lengths], parameters, batch))
+        parameters = adam.step(parameters, gradients(graphs[lengths], parameters, batch))
         yield model.with_arrays(parameters, kind="learnt")
 
 

@@ -42,7 +42,7 @@ class Translator(Model):
         return N_PLACES
 
     @property
-    def described(self) -> str:
+    def description(self) -> str:
         """Its size and kind, in words."""
         encoder, own, cross = (f"{each.n_heads} head{'s' * (each.n_heads > 1)}" for each in self.layers)
         return (
@@ -67,12 +67,12 @@ class Translator(Model):
         """The words of an English text, and the one that ends it."""
         return (*super().tokens(text), END)
 
-    def room(self, text: str) -> int:
+    def capacity(self, text: str) -> int:
         """The number of English words that fit, besides the one that ends a sentence."""
-        return self.longest - 1
+        return self.max_tokens - 1
 
     def _check(self, text: str) -> None:
-        typed = self.typed(text)
+        typed = self.split(text)
         if not typed:
             raise SettingsError(f"The sentence has no words yet. {_known('English', self.task.words_by_kind)}")
         unknown = self.unknown(text)
@@ -84,9 +84,10 @@ class Translator(Model):
         self._check_length("English", len(typed))
 
     def _check_length(self, language: str, n_words: int) -> None:
-        if n_words >= self.longest:
+        if n_words >= self.max_tokens:
             raise SettingsError(
-                f"This model has places for {self.longest - 1} {language} words; this text has {n_words}. Shorten it."
+                f"This model has places for {self.max_tokens - 1} {language} words; this text has {n_words}. "
+                "Shorten it."
             )
 
     def written(self, text: str) -> tuple[str, ...]:
@@ -124,7 +125,7 @@ class Translator(Model):
         """
         tokens = self.tokens(text)
         written: tuple[str, ...] = ()
-        while len(written) < self.longest - 1:
+        while len(written) < self.max_tokens - 1:
             trace = self._computed(tokens, written)  # labels would take twice as long
             try:
                 trace = trace.with_changes(*(change for change in changes if _fits(trace, change)))
@@ -161,7 +162,7 @@ class Translator(Model):
             self._computed(tokens, written)
             .with_sources(sources | {"mask_2": f"the mask “causal”: {REASONS['causal']}"})
             .labelled(**words, answer=labels(self.task.answers))
-            .originating(self._origin_of(tokens, self.task.french_rows(french)))
+            .with_origin(self._origin_of(tokens, self.task.french_rows(french)))
         )
 
     def _computed(self, tokens: tuple[str, ...], written: tuple[str, ...]) -> Trace:
@@ -185,7 +186,7 @@ class Translator(Model):
             norm=self.norm,
             w_u=self.unembedding,
         )
-        return trace.beginning_with((*context.values(), *x.values()))
+        return trace.with_first_stages((*context.values(), *x.values()))
 
     def _origin_of(self, tokens: tuple[str, ...], rows: tuple[int, ...]) -> Origin:
         task = self.task
@@ -198,7 +199,7 @@ class Translator(Model):
             right=(None,) * len(rows),
             layers=task.layers,
             is_open=task.is_open,
-            spoken=" ".join(tokens[:-1]),
+            text=" ".join(tokens[:-1]),
             unit=task.unit,
             rows=rows,
             layer_titles=task.layer_titles,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from attnviz.analysis.provenance import format_trail
-from attnviz.checks.uploads import LACKING, Upload
+from attnviz.checks.uploads import MISSING_UPLOAD, Upload
 from attnviz.contract.view_params import ALL, CHOICES, FORMER, REVEAL, USUAL, USUAL_IN_TALK, VIEWERS
 from attnviz.core.changes import Change, format_changes, parse_change, split_changes
 from attnviz.core.coerce import nearest
@@ -26,11 +26,11 @@ from attnviz.models.continuation import SAMPLING_CHOICES, Sampling
 from attnviz.scene.reading import has_options, normalized, translates
 from attnviz.scene.scene import (
     FIRST_VISIT,
-    OWN,
+    FIXED_SOURCES,
     OWN_CODE,
     OWN_MODEL,
     OWN_PARAMETERS,
-    READY_MADE,
+    RANDOM,
     SOURCES,
     Options,
     Scene,
@@ -41,8 +41,8 @@ from attnviz.scene.scene import (
 )
 
 # parameters that are settings, with their names in `Settings`
-OF_OPTIONS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
-_FORMER = FORMER | {"your own sentence": OWN, "your own parameters": OWN_PARAMETERS, "your own microgpt": OWN_MODEL}
+OPTION_PARAMETERS = {("heads" if name == "n_heads" else name): name for name in vars(Options())}
+_FORMER = FORMER | {"your own sentence": RANDOM, "your own parameters": OWN_PARAMETERS, "your own microgpt": OWN_MODEL}
 
 
 def only(name: str, value: str | Sequence[str], notices: list[str]) -> str:
@@ -69,7 +69,7 @@ def drawing_in(message: object) -> Sampling | None:
     return Sampling(**values)
 
 
-_CHOICES = {"source": (OWN, OWN_MODEL, *READY_MADE), "notebook": tuple(EXAMPLES)} | CHOICES
+_CHOICES = {"source": (RANDOM, OWN_MODEL, *FIXED_SOURCES), "notebook": tuple(EXAMPLES)} | CHOICES
 # parameters whose scene field has a different name; `stage` is that of older links
 _FIELDS = {"cell": "selection", "stage": "picked", "ask": "question", "draw": "drawing"}
 _READ = (  # parameters that stand for a field of the scene, whatever its source
@@ -77,8 +77,8 @@ _READ = (  # parameters that stand for a field of the scene, whatever its source
     *("present", "reveal", "draw", *_CHOICES),
 )
 
-PARAMETERS = (*OF_OPTIONS, "model", "checkpoint", "beside", *_READ)  # the names of all parameters
-LOOKED_AT = tuple(_FIELDS.get(name, name) for name in VIEWERS)  # the scene fields of the `VIEWERS` parameters
+PARAMETERS = (*OPTION_PARAMETERS, "model", "checkpoint", "beside", *_READ)  # the names of all parameters
+VIEW_FIELDS = tuple(_FIELDS.get(name, name) for name in VIEWERS)  # the scene fields of the `VIEWERS` parameters
 
 
 def _with_read(scene: Scene, name: str, text: str, notices: list[str]) -> Scene:
@@ -104,7 +104,7 @@ def _value(name: str, text: str, notices: list[str]) -> object:
         case "code":
             if text != OWN_CODE:
                 raise SettingsError(f"code is {OWN_CODE!r} or isn't there; got {text[:40]!r}, and is left out.")
-            return LACKING
+            return MISSING_UPLOAD
         case "trail":
             if not text:
                 raise SettingsError("trail is cells with “<” between them; got '', so no number is unfolded.")
@@ -165,7 +165,7 @@ def _changes(text: str, notices: list[str]) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-_FORMER_TEXT = "eliza"  # of a model that writes: addresses without a sentence are from when it was its first example
+_FORMER_TEXT = "eliza"  # the first example of a model that writes, in the days when addresses left it out
 Query = Mapping[str, str | Sequence[str]]
 _COUNT = re.compile("[0-9]{1,9}")
 
@@ -185,7 +185,7 @@ def query(scene: Scene) -> dict[str, str]:
         "context": scene.context,
         **{
             parameter: str(getattr(scene.options, name)).lower()
-            for parameter, name in OF_OPTIONS.items()
+            for parameter, name in OPTION_PARAMETERS.items()
             if getattr(scene.options, name) != getattr(usual, name)
         },
         **{name: str(value) for name, value in trained.items() if is_model and value is not None},
@@ -211,8 +211,8 @@ def query(scene: Scene) -> dict[str, str]:
 
 
 def _of_the_source(scene: Scene, defaults: Scene) -> dict[str, str]:
-    source = {} if scene.source == OWN else {"model" if scene.source in MODELS else "source": scene.source}
-    is_typed = scene.source == OWN or scene.sentence != defaults.sentence  # an empty one counts too
+    source = {} if scene.source == RANDOM else {"model" if scene.source in MODELS else "source": scene.source}
+    is_typed = scene.source == RANDOM or scene.sentence != defaults.sentence  # an empty one counts too
     written = {} if scene.written is None else {"written": scene.written}  # an empty one is where writing begins
     return source | ({"sentence": scene.sentence} if is_typed or _writes(scene.source) else {}) | written
 
@@ -237,7 +237,7 @@ def _other_text(scene: Scene, other: Scene) -> str:
     return urlencode(otherwise) or _AS_IT_IS
 
 
-_OF_A_TALK = {"present", "reveal", "route"}  # an address of these alone presents what a first visit shows
+_OF_A_TALK = {"present", "reveal", "route"}  # an address with no others presents the scene of a first visit
 
 
 class Parsed(NamedTuple):
@@ -273,7 +273,7 @@ def _read(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices: list
         scene = replace(scene, view=_usual_view(scene))
     if "reveal" not in texts:
         scene = replace(scene, reveal=_usual_reveal(scene))
-    if "sentence" not in texts and _writes(scene.source):  # in a talk a press is a letter, from the first on
+    if "sentence" not in texts and _writes(scene.source):  # in a talk each press writes one letter
         scene = replace(scene, sentence="" if _begins_talk(scene) else _FORMER_TEXT)
     if has_options(scene):
         scene = replace(scene, options=_options(texts, notices))
@@ -293,17 +293,17 @@ def _read_other(texts: Mapping[str, str], uploads: Mapping[str, Upload], notices
         notices.append(f"beside has at most {len(PARAMETERS)} parameters, joined by “&”; it is left out.")
         return None
     both = decisive | otherwise
-    empty = {"sentence"} if _writes(both.get("model", "")) else set()  # no letter yet is where such a model begins
+    empty = {"sentence"} if _writes(both.get("model", "")) else set()  # such a model begins without a letter
     lacking = {"beside", *(name for name, text in otherwise.items() if not text)}.difference(empty, {"written"})
     others = {name: text for name, text in both.items() if name not in lacking}
-    parsed = parse(others or {"sentence": Scene().sentence}, uploads)  # one that says nothing is a first visit's
+    parsed = parse(others or {"sentence": Scene().sentence}, uploads)  # an empty address would be a first visit
     notices += [f"A: {notice}" for notice in parsed.notices]
     return pinned(parsed.scene)
 
 
 def with_view(scene: Scene, parameters: Query) -> Scene:
     """The scene with only its view parameters taken from an address."""
-    looked = replace(scene, **{part: getattr(Scene(), part) for part in LOOKED_AT})
+    looked = replace(scene, **{part: getattr(Scene(), part) for part in VIEW_FIELDS})
     for name in VIEWERS:
         if name in parameters:
             looked = _with_read(looked, name, only(name, parameters[name], []), [])
@@ -332,7 +332,7 @@ def _unknown(names: Sequence[str]) -> list[str]:
 
 
 def _options(texts: Mapping[str, str], notices: list[str]) -> Options:
-    options = {setting: texts[parameter] for parameter, setting in OF_OPTIONS.items() if parameter in texts}
+    options = {setting: texts[parameter] for parameter, setting in OPTION_PARAMETERS.items() if parameter in texts}
     allowed, corrections = nearest(options)
     notices += corrections
     return with_options(Options(), **allowed)
@@ -352,16 +352,19 @@ def _model(texts: Mapping[str, str], notices: list[str]) -> str:
 
 
 def _left_out(scene: Scene, texts: Mapping[str, str]) -> list[str]:
-    if scene.source == OWN:
+    if scene.source == RANDOM:
         return []
-    if scene.source in READY_MADE:
+    if scene.source in FIXED_SOURCES:
         what = "A worked example" if scene.source in SOURCES else "A pass of somebody's own parameters"
-        rule, names = f"{what} brings its words and settings with it", (*OF_OPTIONS, "sentence", "context", "hidden")
+        rule, names = (
+            f"{what} brings its words and settings with it",
+            (*OPTION_PARAMETERS, "sentence", "context", "hidden"),
+        )
     elif has_options(scene):
         rule, names = "A sentence that a model can't read has no training and no context", ("checkpoint", "context")
     else:
-        rule, names = "A model brings its settings with it and reads one sentence", (*OF_OPTIONS, "context")
-    left_out = [name for name in names if name in texts and (name != "seed" or scene.source in READY_MADE)]
+        rule, names = "A model brings its settings with it and reads one sentence", (*OPTION_PARAMETERS, "context")
+    left_out = [name for name in names if name in texts and (name != "seed" or scene.source in FIXED_SOURCES)]
     return [f"{rule}; left out: {', '.join(left_out)}."] if left_out else []
 
 

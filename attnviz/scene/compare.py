@@ -20,12 +20,12 @@ from attnviz.core.settings import LATENTS, OPTIONS, divisors
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.core.tokens import replace_word
 from attnviz.core.trace import Trace
-from attnviz.explain.change_sentences import described
+from attnviz.explain.change_sentences import describe_change
 from attnviz.explain.steps import full_title
 from attnviz.explain.wording import setting
 from attnviz.scene.presets import translator_parts
 from attnviz.scene.reading import has_options, join_words, reading_model, source_name, translates, words_in
-from attnviz.scene.scene import READY_MADE, Scene, model_choice, pinned, with_options
+from attnviz.scene.scene import FIXED_SOURCES, Scene, model_choice, pinned, with_options
 from attnviz.scene.with_pass import SceneWithPass, at_cell
 
 
@@ -56,8 +56,8 @@ def other_pass(a: SceneWithPass, b: SceneWithPass, document: bytes) -> SentOther
 
 
 def _distance_data(stage: StagePair) -> StageDistance:
-    same = {"matched": not stage.other, "tolerance": stage.tolerance, "largest": stage.largest}
-    return StageDistance(text=distance(stage), other=stage.n_other, of=stage.n_numbers, **same)
+    same = {"matched": not stage.mismatch, "tolerance": stage.tolerance, "largest": stage.largest}
+    return StageDistance(text=distance(stage), other=stage.n_differing, of=stage.n_numbers, **same)
 
 
 def first_difference(pairs: Pairing) -> str:
@@ -79,16 +79,16 @@ def first_difference(pairs: Pairing) -> str:
 
 def distance(stage: StagePair) -> str:
     """The distance of the numbers of one stage, as a clause."""
-    if stage.other:
-        return stage.other
-    if not stage.n_other:
+    if stage.mismatch:
+        return stage.mismatch
+    if not stage.n_differing:
         return "same in both"
-    if stage.n_hidden == stage.n_other:
+    if stage.n_hidden == stage.n_differing:
         pairs = " pairs" if split_layer(stage.name)[0] == "mask" else ""
         return f"{stage.n_hidden} of {stage.n_numbers}{pairs} are hidden in one pass but not the other"
     hidden = f"{stage.n_hidden} of them hidden in only one" if stage.n_hidden else ""
     apart = f"by up to {digits(stage.largest)}" if stage.largest else ""
-    return ", ".join(filter(None, (f"{stage.n_other} of {stage.n_numbers} differ", hidden, apart)))
+    return ", ".join(filter(None, (f"{stage.n_differing} of {stage.n_numbers} differ", hidden, apart)))
 
 
 def differences(a: SceneWithPass, b: SceneWithPass) -> list[tuple[str, str, str]]:
@@ -105,8 +105,8 @@ def _described(resolved: SceneWithPass) -> dict[str, str]:
     scene, original = resolved.scene, resolved.original
     return {
         "Source": source_name(scene),
-        "Sentence": "its own" if scene.source in READY_MADE else _quoted(scene.sentence),
-        "Set by hand": "; ".join(described(original, change) for change in scene.changes) or "nothing",
+        "Sentence": "its own" if scene.source in FIXED_SOURCES else _quoted(scene.sentence),
+        "Set by hand": "; ".join(describe_change(original, change) for change in scene.changes) or "nothing",
         "Painted mask": "none" if scene.hidden is None else str(scene.hidden),
         "Computed by": "attnviz" if scene.code is None else "your code",
     }
@@ -268,10 +268,10 @@ def _muted(now: Scene) -> Iterator[Pair]:
 
 def _shuffled(now: Scene) -> Iterator[Pair]:
     words = list(words_in(now))
-    if now.source in READY_MADE or len(set(words)) < 2:
+    if now.source in FIXED_SOURCES or len(set(words)) < 2:
         return
     shuffled, rng = words[:], random.Random(0)  # the same for everyone
     while shuffled == words:
         rng.shuffle(shuffled)
-    after = replace(now, sentence=join_words(now, shuffled), written=None)  # of these words, not of those before
+    after = replace(now, sentence=join_words(now, shuffled), written=None)  # the translation of the new words
     yield Pair("words", "In this order vs shuffled", now, after)

@@ -1,4 +1,4 @@
-"""How a scene's sentence is read: by its model, or with random parameters; and the scene with its parts made to fit."""
+"""How a scene's sentence is read, by its model or with random parameters; and scenes with settings made to fit."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from attnviz.explain.wording import counted
 from attnviz.models.model import Model, PickableModel
 from attnviz.models.translator import Translator
 from attnviz.scene.scene import (
-    OWN,
+    FIXED_SOURCES,
     OWN_PARAMETERS,
-    READY_MADE,
+    RANDOM,
     SOURCES,
     Options,
     Scene,
@@ -47,7 +47,7 @@ def unknown_words(scene: Scene) -> tuple[str, ...]:
 
 
 def _fitting(model: Model, text: str) -> str:
-    return " ".join(model.typed(text)[: model.room(text)])
+    return " ".join(model.split(text)[: model.capacity(text)])
 
 
 def translates(scene: Scene) -> bool:
@@ -66,7 +66,7 @@ def reading_model(scene: Scene) -> Model | None:
 
 def has_options(scene: Scene) -> bool:
     """Whether the pass has random parameters, so that the scene's options matter."""
-    return scene.source not in READY_MADE and not lacks_file(scene) and reading_model(scene) is None
+    return scene.source not in FIXED_SOURCES and not lacks_file(scene) and reading_model(scene) is None
 
 
 def source_name(scene: Scene) -> str:
@@ -82,19 +82,19 @@ def source_name(scene: Scene) -> str:
 def words_in(scene: Scene) -> Sequence[str]:
     """The sentence's tokens as the scene's pass splits it, before it is cut to the pass's length."""
     model = reading_model(scene)
-    return model.typed(scene.sentence) if model else tokenize(scene.sentence)
+    return model.split(scene.sentence) if model else tokenize(scene.sentence)
 
 
 def join_words(scene: Scene, words: Sequence[str]) -> str:
     """Tokens joined into a sentence, without spaces where each letter is a token."""
     model = reading_model(scene)
-    return (model and model.task.spoken(words)) or " ".join(words)
+    return (model and model.task.joined(words)) or " ".join(words)
 
 
-def is_spoken(scene: Scene) -> bool:
+def is_by_character(scene: Scene) -> bool:
     """Whether each character of the sentence is a token, including spaces."""
     model = reading_model(scene)
-    return model is not None and model.task.spoken(words_in(scene)) == scene.sentence != ""
+    return model is not None and model.task.joined(words_in(scene)) == scene.sentence != ""
 
 
 def without_end(scene: Scene) -> str:
@@ -114,13 +114,13 @@ def without_last_token(scene: Scene) -> str:
 def capacity(scene: Scene) -> int:
     """The number of the sentence's tokens that the pass can hold; the rest isn't read."""
     model = reading_model(scene)
-    return model.room(scene.sentence) if model else MAX_TOKENS
+    return model.capacity(scene.sentence) if model else MAX_TOKENS
 
 
 def text_read(scene: Scene) -> str:
     """The sentence as far as its model has room for it; a translator's in plain words."""
     model = reading_model(scene)
-    return _fitting(model, scene.sentence) if translates(scene) else model.leading(scene.sentence)
+    return _fitting(model, scene.sentence) if translates(scene) else model.truncated(scene.sentence)
 
 
 def french_capacity(scene: Scene) -> int:
@@ -138,9 +138,9 @@ def normalized(scene: Scene) -> tuple[Scene, list[str]]:
     """The scene and the compared one with every setting made to fit, and a notice for each correction of the scene."""
     if scene.other is not None:
         scene = replace(scene, other=normalized(pinned(scene.other))[0])
-    if scene.source in READY_MADE:
+    if scene.source in FIXED_SOURCES:
         scene = replace(scene, sentence=Scene().sentence, hidden=None)
-    if scene.source != OWN:
+    if scene.source != RANDOM:
         scene = replace(scene, context="")
     # a painted mask is one for all layers, and those of a translator have words of their own
     scene = replace(scene, **{"hidden": None, "drawing": None} if translates(scene) else {"written": None})

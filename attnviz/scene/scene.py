@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 
-from attnviz.checks.uploads import LACKING, Upload, UserParameters, UserStages
+from attnviz.checks.uploads import MISSING_UPLOAD, Upload, UserParameters, UserStages
 from attnviz.contract.view_params import COMPARISONS, ORDERS, QUESTIONS, ROUTES, VIEWS
 from attnviz.core.changes import Change
 from attnviz.core.coerce import coerce_integer_example, coerce_rope, nearest_heads, nearest_layers
@@ -20,7 +20,7 @@ from attnviz.models.continuation import Sampling
 from attnviz.models.model import PickableModel
 from attnviz.models.recipes import RECIPES
 
-OWN = "own-sentence"
+RANDOM = "own-sentence"  # the source of random parameters
 
 
 def source_of(example: Example, variant: Variant) -> str:
@@ -35,7 +35,7 @@ SOURCES = {  # the worked examples' passes by source key
 OWN_PARAMETERS = "own-parameters"  # the source of uploaded arrays, which no address holds
 OWN_MODEL = "own-microgpt"  # the source of an uploaded model, which no address holds
 OWN_CODE = "own-code"  # the key of stages computed by the user's code
-READY_MADE = (OWN_PARAMETERS, *SOURCES)  # sources with their own words and settings
+FIXED_SOURCES = (OWN_PARAMETERS, *SOURCES)  # sources with their own words and settings
 SENTENCE = "the cat sat on the mat"
 # the settings besides the sentences, with the names and defaults of `Settings`
 Options = make_dataclass(
@@ -49,8 +49,8 @@ class Scene:
     changed with `dataclasses.replace`. It holds no pass: `scene.with_pass.resolve` computes that.
     """
 
-    source: str = OWN
-    """`OWN` (random parameters), an id in `MODELS`, a key in `SOURCES` (worked examples), or an upload's key."""
+    source: str = RANDOM
+    """`RANDOM` (random parameters), an id in `MODELS`, a key in `SOURCES` (worked examples), or an upload's key."""
     sentence: str = SENTENCE  # as typed, so possibly empty or too long for a pass; "" is no context
     context: str = ""
     written: str | None = None  # of a translator: what it has written so far; None is the whole translation
@@ -100,12 +100,12 @@ def is_uploaded(scene: Scene) -> bool:
 
 def lacks_file(scene: Scene) -> bool:
     """Whether a scene depends on an upload that is missing."""
-    return (scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None) or scene.code is LACKING
+    return (scene.source in (OWN_PARAMETERS, OWN_MODEL) and scene.upload is None) or scene.code is MISSING_UPLOAD
 
 
 def with_uploads(scene: Scene, uploads: Mapping[str, Upload]) -> Scene:
     """The scene with its uploads filled in."""
-    code = None if scene.code is None else uploads.get(OWN_CODE, LACKING)
+    code = None if scene.code is None else uploads.get(OWN_CODE, MISSING_UPLOAD)
     return replace(scene, upload=uploads.get(scene.source), code=code)
 
 

@@ -29,14 +29,14 @@ from attnviz.models.translator import Translator
 from attnviz.scene.reading import (
     capacity,
     has_options,
-    is_spoken,
+    is_by_character,
     join_words,
     normalized,
     text_read,
     translates,
     words_in,
 )
-from attnviz.scene.scene import OWN_PARAMETERS, READY_MADE, SOURCES, Scene, lacks_file, model_choice, pinned
+from attnviz.scene.scene import FIXED_SOURCES, OWN_PARAMETERS, SOURCES, Scene, lacks_file, model_choice, pinned
 
 
 def selected(scene: Scene, trace: Trace, other: Trace | None = None) -> Selection:
@@ -129,7 +129,7 @@ def _translating(trace: Trace, layer: Layer) -> Selection:
         query = _writing(reads, ends=answers[-1] == len(trace.labels["answer"]) - 1)
     others = weights[:, query].copy()
     if layer.number == 1:
-        others[:, query] = 0.0  # what a word reads of itself is no surprise
+        others[:, query] = 0.0  # a word that reads itself is no surprise
     head, key = divmod(int(others.argmax()), others.shape[-1])
     answer = int(answers[min(query, len(answers) - 1)])
     return _with_largest(layer, Selection(head=head, query=query, key=key, answer=answer)).within(trace)
@@ -181,7 +181,7 @@ class SceneWithPass:
 
     scene: Scene
     original: Trace | None  # before any number is set by hand; None where the sentence makes no pass
-    trace: Trace | None  # with the numbers that are set by hand
+    trace: Trace | None  # the pass, including numbers set by hand
     notices: tuple[str, ...] = ()  # a sentence for each corrected field: the rule, what came, what is shown
     refused: tuple[str, ...] = ()  # a sentence for each number set by hand that doesn't fit, or on why there is no pass
     other: SceneWithPass | None = None  # the compared scene at the same step and number, if it has a pass
@@ -290,7 +290,7 @@ def _placed(scene: Scene, trace: Trace) -> tuple[Scene, list[str]]:
     selection = scene.selection and scene.selection.within(trace)
     if selection != scene.selection:
         notices.append(f"cell={scene.selection} lies outside this pass; showing {selection}.")
-    if selection == start(trace, step) and scene.other is None:  # with a compared pass the default is another
+    if selection == start(trace, step) and scene.other is None:  # the default differs with a compared pass
         selection = None
     trail, notice = parse_trail(trace, format_trail(scene.trail)) if scene.trail else ((), "")
     notices += [notice] * bool(notice)
@@ -342,7 +342,7 @@ def at_cell(trace: Trace, cell: Cell, selection: Selection) -> dict[str, object]
 
 def n_typed(scene: Scene) -> int:
     """How many of the last words were typed in one sentence; 0 with a context, a translation or a worked example."""
-    if scene.source in READY_MADE or scene.context.strip() or translates(scene):
+    if scene.source in FIXED_SOURCES or scene.context.strip() or translates(scene):
         return 0
     return min(len(words_in(scene)), capacity(scene))
 
@@ -356,7 +356,7 @@ def swapped(resolved: SceneWithPass, one: int, other: int) -> str | None:
     if min(one, other) < first:
         return None
     words, (one, other) = list(words_in(scene)), (one - first, other - first)
-    if is_spoken(scene):
+    if is_by_character(scene):
         words[one], words[other] = words[other], words[one]
         return join_words(scene, words)
     return tokens.swap_tokens(scene.sentence, one, other, lambda text: words_in(replace(scene, sentence=text)))

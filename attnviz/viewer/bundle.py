@@ -39,7 +39,7 @@ def bundle(entry: Path) -> str:
     """
     texts = modules_of(entry)
     last = texts.pop(entry)
-    return "\n".join([scoped(texts), joinable(last)] if texts else [joinable(last)])
+    return "\n".join([scoped(texts), inlined(last)] if texts else [inlined(last)])
 
 
 def modules_of(*entries: Path) -> dict[Path, str]:
@@ -54,7 +54,10 @@ def modules_of(*entries: Path) -> dict[Path, str]:
 
 def scoped(texts: Mapping[Path, str]) -> str:
     """Modules as constants that hold their exports, named as in `scope`."""
-    return "\n".join(_scoped(path, text) for path, text in texts.items())
+    return "\n".join(
+        f"const {scope(path)} = (() => {{\n{inlined(text)}return {{ {', '.join(_exported(text))} }};\n}})();\n"
+        for path, text in texts.items()
+    )
 
 
 def scope(path: Path) -> str:
@@ -90,7 +93,7 @@ def _check(path: Path, text: str, texts: dict[Path, str]) -> None:
         if missing := set(re.findall(r"\w+", imported["names"])) - set(_exported(texts[source])):
             names = ", ".join(sorted(missing))
             raise ValueError(f"{path.name} imports {names}, which {source.name} does not export. Export or rename it.")
-    if other := _UNKNOWN_FORM.search(joinable(text)):
+    if other := _UNKNOWN_FORM.search(inlined(text)):
         form = 'import { name } from "../folder/module.js";'
         raise ValueError(f"{path.name} has {other[0]!r}. Write `{form}`, and export functions and constants.")
 
@@ -99,12 +102,8 @@ def _exported(text: str) -> list[str]:
     return [each["name"] for each in _EXPORT.finditer(text)]
 
 
-def _scoped(path: Path, text: str) -> str:
-    return f"const {scope(path)} = (() => {{\n{joinable(text)}return {{ {', '.join(_exported(text))} }};\n}})();\n"
-
-
-def joinable(text: str) -> str:
-    """A module's text, with imports read from such constants."""
+def inlined(text: str) -> str:
+    """A module's text without `export`, and with imports read from the constants of `scoped`."""
     return _EXPORT.sub("", _IMPORT.sub(r"const {\g<names>} = \g<module>_js;\n", text))
 
 
@@ -124,7 +123,7 @@ def joined(names: Iterable[str]) -> str:
     return "\n".join(map(style, names))
 
 
-_NOT_OF_A_PASS = {
+_OTHER_STYLES = {
     "allLayers",
     "article",
     "classVoices",
@@ -138,7 +137,7 @@ _NOT_OF_A_PASS = {
     "slide",
     "views",
 }
-_OF_A_PASS = tuple(name for name in STYLES if name not in _NOT_OF_A_PASS)
+_PASS_STYLES = tuple(name for name in STYLES if name not in _OTHER_STYLES)
 THEME = Path(__file__).with_name("shell.css")
 HEAD = """<!doctype html>
 <html lang="en">
@@ -173,17 +172,17 @@ _HEADS_BODY = """<body>
 """
 
 
-def filled(document: bytes, title: str) -> str:
-    """The shell, filled with a document as JSON and a title in plain text."""
-    return _shell("standalone", _SHELL_BODY, _OF_A_PASS).format(document=inert(document), title=html.escape(title))
+def viewer_page(document: bytes, title: str) -> str:
+    """The viewer's page for a document as JSON, with a title in plain text."""
+    return _shell("standalone", _SHELL_BODY, _PASS_STYLES).format(document=inert(document), title=html.escape(title))
 
 
-def filled_with_heads(heads: bytes, document: bytes | None, title: str) -> str:
+def heads_page(heads: bytes, document: bytes | None, title: str) -> str:
     """A page of all heads of a recording as JSON, and the document of one of its layers, if there is one."""
     if document is None:
         shell = _shell("headsAlone", _HEADS_BODY, ("allLayers", "frame", "tokens"))
     else:
-        shell = _shell("headsWithPass", _HEADS_BODY, ("allLayers", *_OF_A_PASS))
+        shell = _shell("headsWithPass", _HEADS_BODY, ("allLayers", *_PASS_STYLES))
     return shell.format(heads=inert(heads), document=inert(document or b"null"), title=html.escape(title))
 
 

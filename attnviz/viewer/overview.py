@@ -63,7 +63,7 @@ def _in_8_bits(weights: np.ndarray, scale: float) -> bytes:
 
 
 def _rounded(values: np.ndarray) -> list[float | None]:
-    """To four digits, as they are read; None for those that aren't there."""
+    """Numbers at four digits; None for missing ones."""
     return [float(f"{value:.4g}") if np.isfinite(value) else None for value in values.tolist()]
 
 

@@ -29,12 +29,12 @@ from attnviz.scene.document.document import document_json
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.scene import Scene, pinned
 from attnviz.scene.with_pass import SceneWithPass
-from attnviz.viewer.bundle import filled, filled_with_heads
+from attnviz.viewer.bundle import heads_page, viewer_page
 from attnviz.viewer.overview import overview_json
 
 USUAL_BYTES = 850_000  # the usual size of a page; a larger one gets a warning before it is written
-USUAL_BYTES_OF_HEADS = 1_600_000  # of 12 × 12 heads at 64 tokens
-USUAL_BYTES_OF_LAYER = 4_000_000  # of one of their layers with d_model 768
+USUAL_BYTES_OF_HEADS = 1_600_000  # for 12 × 12 heads at 64 tokens
+USUAL_BYTES_OF_LAYER = 4_000_000  # for one of their layers with d_model 768
 MAX_TITLE_CHARACTERS = 80
 _FRAME = (
     '<iframe title="{name}" sandbox="allow-scripts allow-downloads" srcdoc="{page}" '
@@ -184,7 +184,7 @@ def _page_of(
     else:
         shown, document = _document(trace, parameters)
         title = _title(shown)
-        result, usual = Page(title, filled(document, f"{title} – attnviz")), USUAL_BYTES
+        result, usual = Page(title, viewer_page(document, f"{title} – attnviz")), USUAL_BYTES
         extent = f"its pass has {_extent(shown)}"
     if result.n_bytes > usual:
         warnings.warn(f"A page of {_size(result.n_bytes)}, as {extent}; one with fewer is smaller.", stacklevel=4)
@@ -200,7 +200,7 @@ def _of_recording(
     title = (
         _titled(recorded.tokens or recorded.context_tokens or ()) or f"{counted(len(recorded), 'layer')} of attention"
     )
-    html = filled_with_heads(overview_json(recorded, effects, exact), document, f"{title} – attnviz")
+    html = heads_page(overview_json(recorded, effects, exact), document, f"{title} – attnviz")
     n_tokens = max([0, *(max(each) for each in recorded.lengths.values() if each)])
     extent = f"it has {counted(len(recorded), 'layer')} and {counted(n_tokens, 'token')}"
     return Page(title, html), USUAL_BYTES_OF_HEADS + (0 if document is None else USUAL_BYTES_OF_LAYER), extent

@@ -17,15 +17,15 @@ from pathlib import Path
 from attnviz.viewer.bundle import (
     STYLES,
     bundle,
-    filled,
     imports,
-    joinable,
+    inlined,
     joined,
     module,
     modules_of,
     scope,
     scoped,
     style,
+    viewer_page,
 )
 
 
@@ -36,7 +36,7 @@ class Script:
     """
 
     text: bytes
-    path: str  # with a hash of the text
+    path: str  # contains a hash of the text
 
     @classmethod
     def of(cls, name: str, styles: Iterable[str], **values: object) -> Script:
@@ -86,7 +86,7 @@ PARTS = {
 
 
 def needed(name: str) -> list[str]:
-    """A part and all that it comes after, each after its own."""
+    """A part and all parts that it depends on, dependencies first."""
     return list(dict.fromkeys([*(each for earlier in PARTS[name].after for each in needed(earlier)), name]))
 
 
@@ -140,7 +140,7 @@ def _first(late: Mapping[str, Script], **values: object) -> Script:
     modules = dict(modules_by_part()[FIRST])
     entry = modules.pop(module(FIRST))
     names = ", ".join(map(scope, modules))
-    code = f"{scoped(modules)}\n{joinable(entry)}export const modules = {{ {names} }};\n"
+    code = f"{scoped(modules)}\n{inlined(entry)}export const modules = {{ {names} }};\n"
     scripts = {
         name: {"path": script.path.lstrip("/"), "after": [each for each in PARTS[name].after if each != FIRST]}
         for name, script in late.items()
@@ -148,7 +148,7 @@ def _first(late: Mapping[str, Script], **values: object) -> Script:
     return Script.exporting(FIRST, code, styles=_styles(FIRST), scripts=scripts, **values)
 
 
-_SHELL = filled(b"null", "attnviz")
+_SHELL = viewer_page(b"null", "attnviz")
 _PAGE = Script.exporting("page", "", shell=_SHELL)
 LATE = {name: _late(name, modules, modules) for name, modules in modules_by_part().items() if name != FIRST}
 _NOT_IN_A_CLASS = {"allLayers", "article", "lessonPages", "lessonTalk", "settings", "talk", "views"}  # styles

@@ -36,18 +36,20 @@ def test_every_number_agrees(initialiser, mask, context):
     )
     trace = trace_of(settings)
     summary = audited(trace)
-    assert summary.n_agree == summary.n_made > 0
+    assert summary.n_agree == summary.n_recomputed > 0
     assert [stage.stage for stage in summary.stages] == [stage.name for stage in trace.stages]
-    assert sum(stage.n_made + stage.n_given for stage in summary.stages) == sum(s.value.size for s in trace.stages)
+    assert sum(stage.n_recomputed + stage.n_given for stage in summary.stages) == sum(
+        s.value.size for s in trace.stages
+    )
 
 
 def test_given_and_changed_numbers_are_counted_apart(trace):
     summary = audited(trace.with_change("heads", (1,), 0.0))
-    counts = {stage.stage: (stage.n_given, stage.n_made, stage.n_agree) for stage in summary.stages}
+    counts = {stage.stage: (stage.n_given, stage.n_recomputed, stage.n_agree) for stage in summary.stages}
     assert counts["embeddings"] == (48, 0, 0)
     assert counts["scores"] == (0, 72, 72)
     assert counts["heads"] == (24, 24, 24)
-    assert summary.n_agree == summary.n_made
+    assert summary.n_agree == summary.n_recomputed
 
 
 MISTAKES = {
@@ -81,7 +83,7 @@ def test_planted_mistake_is_named(trace, name):
     assert summary.first.stage == name
     assert wrong.name_of(summary.first.wrong) == first
     assert [stage.stage for stage in summary.stages if stage.wrong] == [name]  # what follows was made from it, rightly
-    assert summary.n_agree < summary.n_made
+    assert summary.n_agree < summary.n_recomputed
     assert f"the first that does not is {first}: {summary.first.wrong.value!r}, its terms give" in summary.sentence(
         wrong
     )
@@ -97,7 +99,7 @@ def test_finite_number_at_a_hidden_key_is_wrong():
 def test_nan_never_agrees(trace):
     value = trace["output"].value.copy()
     value[2, 1] = math.nan
-    stages = (*trace.stages[:-1], trace.stages[-1].holding(value))
+    stages = (*trace.stages[:-1], trace.stages[-1].with_value(value))
     assert audited(replace(trace, stages=stages)).first.wrong.index == (2, 1)
 
 
@@ -120,7 +122,7 @@ def test_mistake_among_the_largest_floats_is_found():
     after = trace.with_changes(*changes_of(TOO_LARGE_ON_THE_WAY))
     value = after["output"].value.copy()
     value[0, 0] += 1e300
-    found = audit.audit_of(after, after["output"].holding(value), np.ndindex(value.shape))
+    found = audit.audit_of(after, after["output"].with_value(value), np.ndindex(value.shape))
     assert found.wrong.index == (0, 0)
 
 
@@ -138,7 +140,7 @@ def test_slices_cover_every_cell_in_order(trace, monkeypatch):
     assert len(slices) > len(trace.stages)
     assert Audit(tuple(slices)).stages == whole.stages
     assert [each.stage for each in whole.stages] == [stage.name for stage in trace.stages]
-    assert sum(each.n_given + each.n_made for each in slices) == sum(stage.value.size for stage in trace.stages)
+    assert sum(each.n_given + each.n_recomputed for each in slices) == sum(stage.value.size for stage in trace.stages)
 
 
 def test_slices_stay_within_their_term_limit(trace, monkeypatch):
@@ -161,4 +163,4 @@ def test_first_wrong_slice_is_named():
     right = audit.StageAudit("scores", 0, 1, 1, 0.0)
     one, other = (audit.StageAudit("scores", 0, 1, 0, 1.0, Cell("scores", (n,), 1.0), 2.0) for n in range(2))
     (joined,) = Audit((right, one, other)).stages
-    assert (joined.wrong, joined.n_agree, joined.n_made) == (one.wrong, 1, 3)
+    assert (joined.wrong, joined.n_agree, joined.n_recomputed) == (one.wrong, 1, 3)

@@ -172,10 +172,10 @@ def test_caption_counts_given_keys_not_masks():
     numbers = np.array([[[9.0, 9.0], [9.0, 9.0]], [[0.1, 0.2], [0.4, 0.3]]])  # the second head is asked for
     build = Builder()
     for name, rows in (("q", "query"), ("k", "key"), ("v", "key")):
-        build.give(Stage.given(name, Numbers.of(numbers), ("head", rows, "d_k")))
-    build.give(Stage.given("mask", Numbers.of(np.array([[0.0, 9.0], [0.0, 0.0]])), ("query", "key")))
-    scores = build.apply("scores", DotProducts(), build["q"], build["k"])
-    build.apply("masked", Addition(hides=True), scores, build["mask"])
+        build.add_given(Stage.given(name, Numbers.of(numbers), ("head", rows, "d_k")))
+    build.add_given(Stage.given("mask", Numbers.of(np.array([[0.0, 9.0], [0.0, 0.0]])), ("query", "key")))
+    scores = build.add_computed("scores", DotProducts(), build["q"], build["k"])
+    build.add_computed("masked", Addition(hides=True), scores, build["mask"])
     trace = Trace(tuple(build.stages.values()), {"query": ("a", "b"), "key": ("a", "b")})
     # the score of "a" with "b" has a slope of 1 along the mask, of |k| = 0.5 along q, and of |q| = 0.22 along k
     found = gradients(trace, "masked", (1, 0, 1))

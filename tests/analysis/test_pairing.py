@@ -21,7 +21,7 @@ from attnviz.scene.actions.session import Session
 from attnviz.scene.address import parse, query
 from attnviz.scene.compare import differences, distance, pairs_of
 from attnviz.scene.presets import TRANSLATOR_PARTS
-from attnviz.scene.scene import FIRST_VISIT, OWN, SOURCES, Options, Scene, of_model, pinned
+from attnviz.scene.scene import FIRST_VISIT, RANDOM, SOURCES, Options, Scene, of_model, pinned
 from attnviz.scene.with_pass import resolve, selected
 
 TAB = "0123456789abcdef" * 2
@@ -91,15 +91,15 @@ def is_apart(one, other, tolerance):
 APART = r"(\d+) of (\d+) differ(?:, (\d+) of them hidden in only one)?(?:, by up to (\S+))?"
 
 
-def is_said_of(stage, n_numbers, n_other, n_hidden, largest):
+def is_said_of(stage, n_numbers, n_differing, n_hidden, largest):
     text = distance(stage)
-    if not n_other:
+    if not n_differing:
         return text == "same in both"
-    if n_hidden == n_other:
+    if n_hidden == n_differing:
         pairs = " pairs" if split_layer(stage.name)[0] == "mask" else ""
         return text == f"{n_hidden} of {n_numbers}{pairs} are hidden in one pass but not the other"
     said = re.fullmatch(APART, text).groups("0")
-    return tuple(map(int, said[:3])) == (n_other, n_numbers, n_hidden) and float(said[3]) == pytest.approx(
+    return tuple(map(int, said[:3])) == (n_differing, n_numbers, n_hidden) and float(said[3]) == pytest.approx(
         largest, abs=5e-5
     )
 
@@ -112,14 +112,14 @@ def test_differences_equal_a_loop(name):
     for stage in b.stages:
         cells, said = looped(a, b, stage.name), found.stages[stage.name]
         if not cells:
-            assert said.other
+            assert said.mismatch
             continue
         largest = max((abs(n) for _, *pair in cells if all(map(math.isfinite, pair)) for n in pair), default=0)
         tolerance = 0 if stage.value.dtype == bool else 1e-12 * largest
         others = [(index, one, other) for index, one, other in cells if is_apart(one, other, tolerance)]
         finite = [abs(other - one) for _, one, other in others if math.isfinite(other - one)]
         hides = len(others) if stage.value.dtype == bool else len(others) - len(finite)
-        assert (said.n_numbers, said.n_other, said.n_hidden) == (len(cells), len(others), hides)
+        assert (said.n_numbers, said.n_differing, said.n_hidden) == (len(cells), len(others), hides)
         if stage.value.dtype != bool:
             assert said.largest == max(finite, default=0)
         assert is_said_of(said, len(cells), len(others), hides, max(finite, default=0)), distance(said)
@@ -151,10 +151,10 @@ def test_missing_counterpart_is_explained():
     for name in PAIRS:
         for a, b in (traces(name), traces(name)[::-1]):
             for stage in pairing(a, b).stages.values():
-                claims = [claim for claim in WHY_NOT if re.fullmatch(claim, stage.other)]
-                assert len(claims) == bool(stage.other), stage.other
+                claims = [claim for claim in WHY_NOT if re.fullmatch(claim, stage.mismatch)]
+                assert len(claims) == bool(stage.mismatch), stage.mismatch
                 for claim in claims:
-                    said = re.fullmatch(claim, stage.other).groups()
+                    said = re.fullmatch(claim, stage.mismatch).groups()
                     assert WHY_NOT[claim]({"A": a, "B": b}, stage.name, *said), (name, stage)
                 made.update(claims)
     assert made == set(WHY_NOT)
@@ -218,7 +218,7 @@ OF_A_SCENE = {
     "Source": lambda scene: MODELS[scene.source].title if scene.source in MODELS else "random parameters",
     "Sentence": lambda scene: f"“{scene.sentence}”",
     "Context": lambda scene: f"“{scene.context}”" if scene.context else "none",
-    "Seed": lambda scene: str(scene.options.seed if scene.source == OWN else scene.model_seed),
+    "Seed": lambda scene: str(scene.options.seed if scene.source == RANDOM else scene.model_seed),
     "Mask": lambda scene: scene.options.mask,
     "Heads": lambda scene: str(scene.options.n_heads),
     "d_model": lambda scene: str(scene.options.d_model),
@@ -298,7 +298,7 @@ def in_browser(node):
 def test_browser_finds_the_same_differences(in_browser, name):
     a, b = traces(name)
     found, told = pairing(a, b), in_browser[name]
-    assert told["differences"].keys() == {stage.name for stage in b.stages if not found.stages[stage.name].other}
+    assert told["differences"].keys() == {stage.name for stage in b.stages if not found.stages[stage.name].mismatch}
     for stage, numbers in told["differences"].items():
         shape, expected = b[stage].shape, {}
         for index, one, other in looped(a, b, stage):

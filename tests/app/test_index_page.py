@@ -10,7 +10,7 @@ from asgi import APP, ask
 from starlette.responses import Response
 
 from attnviz.app import index_page, streamlit_private
-from attnviz.app.index_page import FIRST_MOMENT_SCRIPT, STYLE, IndexPage, first_moment, with_ours
+from attnviz.app.index_page import FIRST_MOMENT_SCRIPT, STYLE, IndexPage, first_moment, with_our_parts
 from attnviz.app.middleware import policy
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.viewer.bundle import hash_source
@@ -128,7 +128,7 @@ def test_what_a_lesson_says_is_escaped(monkeypatch):
     made = json.dumps({"title": text, "why": runs, "text": runs, "question": {"prompt": runs}})
     monkeypatch.setattr(index_page, "moment", lambda *_: made)
     monkeypatch.setattr(index_page, "first_moment", first_moment.__wrapped__)
-    page = with_ours(INDEX, True).partition('<div class="first-moment">')[2].partition("</div>")[0]
+    page = with_our_parts(INDEX, True).partition('<div class="first-moment">')[2].partition("</div>")[0]
     assert page.count(html.escape(text)) == 4
     assert "<b>" not in page
 
@@ -140,6 +140,6 @@ def test_the_first_moments_script_is_allowed():
 
 
 def test_a_page_without_these_parts_is_only_added_to():
-    page = with_ours("<html><body><p>é</p></body></html>", True)
+    page = with_our_parts("<html><body><p>é</p></body></html>", True)
     assert page.startswith("<html><body><p>é</p><style>")
     assert page.endswith("</body></html>")

@@ -30,9 +30,9 @@ def stage_by_stage(shown, whole):
     """The table has the counts of the audit."""
     assert [row["name"] for row in shown["stages"]] == [each.stage for each in whole.stages]
     for row, each in zip(shown["stages"], whole.stages, strict=True):
-        counts = [f"{each.n_agree} of {each.n_made} agree"] if each.n_made else []
+        counts = [f"{each.n_agree} of {each.n_recomputed} agree"] if each.n_recomputed else []
         assert row["numbers"].split(", ") == counts + ([f"{each.n_given} given"] if each.n_given else [])
-        assert row["off"] == (f"{each.largest_difference:.0e}".replace("0e+00", "0") if each.n_made else "")
+        assert row["off"] == (f"{each.largest_difference:.0e}".replace("0e+00", "0") if each.n_recomputed else "")
 
 
 @pytest.mark.parametrize("address", ADDRESSES.values(), ids=ADDRESSES)
@@ -137,5 +137,5 @@ def test_a_planted_mistake_is_named_on_the_page(monkeypatch):
     whole, named = of(wrong), "heads[head 1, the, 1]"
     assert f"; the first that does not is {named}: {whole.first.wrong.value!r}, its terms give" in found(at)["sentence"]
     assert found(at)["sentence"] == f"{whole.sentence(wrong)}."
-    assert whole.n_agree < whole.n_made
+    assert whole.n_agree < whole.n_recomputed
     stage_by_stage(found(at), whole)

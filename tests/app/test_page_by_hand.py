@@ -12,7 +12,7 @@ from attnviz.explain.styled_text import runs
 from attnviz.models import MODELS
 from attnviz.models.induction_byhand import IDEAS, MODEL, N_PLACES, outcomes, waves
 from attnviz.models.training import forward_batch, stages_for
-from attnviz.scene.scene import OWN
+from attnviz.scene.scene import RANDOM
 
 PAGE = ROOT / "pages" / "by_hand.py"
 PARAMETERS = [each.name for matrices in PARTS.values() for each in matrices]
@@ -210,7 +210,7 @@ def test_a_number_of_one_string_is_left_out_for_the_others_and_said_so():
 def test_the_page_leaves_what_the_walkthrough_shows_until_something_is_chosen():
     at = opened(PAGE, sentence="snow falls", seed="7")
     assert at.query_params == {"sentence": "snow falls", "seed": "7"}
-    assert scene_of(at).source == OWN
+    assert scene_of(at).source == RANDOM
 
 
 def test_a_door_opens_the_string_with_what_is_changed(monkeypatch):

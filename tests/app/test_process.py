@@ -19,7 +19,7 @@ from attnviz.app import app_wiring, browser_tabs, middleware
 from attnviz.app.app_wiring import Messages, allow_files, background
 from attnviz.app.browser_tabs import FREE_SECONDS, MAX_WAIT_SECONDS, SECONDS_PER_SECOND, CpuQuota
 from attnviz.app.log import DiscreetFilter, quiet_loggers
-from attnviz.app.middleware import MAX_MESSAGE_BYTES, fate_of_message
+from attnviz.app.middleware import MAX_MESSAGE_BYTES, classify_message
 
 
 def written(filter_, message, *arguments, level=logging.WARNING, error=None):
@@ -171,17 +171,17 @@ def received(*datas):
 
 def test_messages_of_our_pages_are_forwarded_and_no_others():
     for fate, messages in (("forwarded", FORWARDED), ("ignored", IGNORED), ("refused", REFUSED)):
-        assert {fate_of_message(each) for each in messages} == {fate}
+        assert {classify_message(each) for each in messages} == {fate}
     assert drive(Messages, received(*IGNORED[1:], *FORWARDED)) == (FORWARDED, [])
 
 
 def test_a_new_kind_of_message_is_ignored_and_the_log_says_so(monkeypatch, caplog):
     monkeypatch.setattr(middleware, "_IGNORED", middleware._IGNORED - {"clear_cache"})
-    assert fate_of_message(IGNORED[1]) == "ignored"
+    assert classify_message(IGNORED[1]) == "ignored"
     assert "a new kind, clear_cache" in caplog.text
     caplog.clear()
     for each in FORWARDED + IGNORED[:1] + IGNORED[2:]:
-        fate_of_message(each)
+        classify_message(each)
     assert caplog.text == ""
 
 
@@ -192,7 +192,7 @@ def test_every_kind_of_message_has_a_fate():
 
 @given(st.binary(max_size=400))
 def test_any_bytes_have_a_fate(data):
-    assert fate_of_message(data) in ("forwarded", "ignored", "refused")
+    assert classify_message(data) in ("forwarded", "ignored", "refused")
 
 
 @pytest.mark.parametrize("message", [*received(*REFUSED), {"type": "websocket.receive", "text": "a text"}])

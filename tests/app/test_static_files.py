@@ -177,7 +177,7 @@ def test_a_script_is_made_and_compressed_outside_the_loop(accepted, monkeypatch)
             return getattr(old, name)
 
     monkeypatch.setattr(scripts, "whole", lambda name: NotInLoop())
-    answer = ask(Router([Route(scripts.SCRIPT_PATH, scripts.answer_script)]), OLD_PASS, **{"accept-encoding": accepted})
+    answer = ask(Router([Route(scripts.SCRIPT_PATH, scripts.handle_script)]), OLD_PASS, **{"accept-encoding": accepted})
     assert answer.body == (old.compressed if accepted == "gzip" else old.text)
     assert ("content-encoding" in answer.headers) is (accepted == "gzip")
 

@@ -29,7 +29,7 @@ def home(code, seat, **headers):
 
 @pytest.fixture(autouse=True)
 def _new_server(monkeypatch):
-    for name in ("live", "ended", "homes"):
+    for name in ("live", "ended", "ended_talks"):
         monkeypatch.setattr(ROOMS, name, {})
 
 
@@ -63,13 +63,13 @@ async def test_a_class_takes_home_what_it_was_shown_and_nothing_that_anybody_sai
 
 def test_it_is_there_for_a_while_and_bounded(monkeypatch):
     moment = json.dumps(MOMENTS[0])
-    made = rooms.TakenHome("", (moment, json.dumps(MOMENTS[2])), {}, 0.0)
+    made = rooms.EndedTalk("", (moment, json.dumps(MOMENTS[2])), {}, 0.0)
     shown = functools.partial(class_pages.shown_talk, made.moments, {})
     assert len(shown().moment) == 2
     monkeypatch.setattr(class_pages, "MAX_BYTES", 1_000)
     assert shown().moment == ()
     now = time.time()
-    monkeypatch.setattr(rooms, "MAX_HOMES", 3)
-    ROOMS.homes = {str(n): made._replace(time=now - 200 * n) for n in range(6)}
+    monkeypatch.setattr(rooms, "MAX_ENDED_TALKS", 3)
+    ROOMS.ended_talks = {str(n): made._replace(time=now - 200 * n) for n in range(6)}
     ROOMS.sweep()
-    assert set(ROOMS.homes) == {"3", "4"}, "of the latest three those that are not too old"
+    assert set(ROOMS.ended_talks) == {"3", "4"}, "of the latest three those that are not too old"

@@ -11,7 +11,7 @@ import streamlit as st
 import translator_alone
 from page import ROOT, components, opened, quiet, scene_of, sends
 
-from attnviz.app.evidence import Figure, described, figure
+from attnviz.app.evidence import Figure, describe, figure
 from attnviz.articles.evidence import evidence, text
 from attnviz.articles.pieces import Side
 from attnviz.models import MODELS
@@ -351,7 +351,7 @@ def test_the_rows_that_are_drawn_are_those_of_the_models_and_words_beside_them(k
 
 def test_a_chart_is_told_in_words_row_by_row_without_its_zeros():
     rows, columns = Side("queries", ("a", "b")), Side("keys", ("x", "y", "z"))
-    told = described(np.array([[0.5, 0, -2.0], [0, 0, 0]]), rows, columns)
+    told = describe(np.array([[0.5, 0, -2.0], [0, 0, 0]]), rows, columns)
     assert told == "Chart of a matrix, queries by keys. a: x 0.50, z −2; b: zeros."
 
 

@@ -34,7 +34,7 @@ ANSWERS = {
 def room(monkeypatch):
     """A class in which everybody but one seat answered everything, and some said how sure they were."""
     monkeypatch.setattr(answer_tables, "question_at", QUESTIONS.__getitem__)
-    own = Room.made(commands.Make(code="KTQWRM", key="", link="", seat="speaker"))
+    own = Room.from_command(commands.Make(code="KTQWRM", key="", link="", seat="speaker"))
     for seat in SEATS:
         own.apply(commands.Join(seat=seat))
     for nth, place in enumerate(QUESTIONS, start=1):

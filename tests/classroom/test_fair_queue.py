@@ -134,9 +134,9 @@ def test_work_in_one_piece_is_done_in_order_without_a_pause_and_its_error_reache
 
     async def story():
         names = {"first": (HOG, "a"), "second": (HOG, "a"), "wrong": (HOG, "b"), "stranger": (SCHOOL, "c")}
-        asked = [asyncio.create_task(queue.in_one_piece(who, work, name)) for name, who in names.items()]
+        asked = [asyncio.create_task(queue.run(who, work, name)) for name, who in names.items()]
         await asyncio.sleep(0)
-        left = asyncio.create_task(queue.in_one_piece((SCHOOL, "d"), work, "left"))
+        left = asyncio.create_task(queue.run((SCHOOL, "d"), work, "left"))
         await asyncio.sleep(0)
         left.cancel()
         await asyncio.gather(left, return_exceptions=True)
@@ -163,7 +163,7 @@ def test_two_sessions_long_work_is_never_done_at_once():
     queue = FairQueue("test")
 
     def ask(name):
-        done.extend(queue.in_turns((HOG, name), work(name)))
+        done.extend(queue.run_in_turns((HOG, name), work(name)))
 
     threads = [threading.Thread(target=ask, args=(name,)) for name in "ab"]
     for thread in threads:
@@ -184,14 +184,14 @@ def test_an_audit_in_slices_waits_for_one_piece_of_a_hog_and_not_for_one_after_e
 
     async def hog():
         while not may_end.is_set():
-            await asyncio.gather(*(queue.in_one_piece((HOG, "hog"), piece) for _ in range(8)))
+            await asyncio.gather(*(queue.run((HOG, "hog"), piece) for _ in range(8)))
 
     thread = threading.Thread(target=run, args=(hog(),))
     thread.start()
     while len(done) < 100:
         time.sleep(0.001)
     before = len(done)
-    for n in queue.in_turns((SCHOOL, "audit"), iter(range(30))):
+    for n in queue.run_in_turns((SCHOOL, "audit"), iter(range(30))):
         done.append(n)
     n_between = len(done) - before - 30
     may_end.set()
@@ -203,7 +203,7 @@ def page():
     import streamlit as st
     from streamlit.runtime.scriptrunner import RerunData, get_script_run_ctx
 
-    from attnviz.app.sections import until_unwanted
+    from attnviz.app.sections import until_cancelled
     from attnviz.classroom.fair_queue import FairQueue
 
     made = st.session_state.setdefault("made", [])
@@ -217,7 +217,7 @@ def page():
                 _ = requests.request_stop() if "leave" in st.query_params else requests.request_rerun(RerunData())
             yield part
 
-    for _ in until_unwanted(FairQueue("test").in_turns(("", ""), work())):
+    for _ in until_cancelled(FairQueue("test").run_in_turns(("", ""), work())):
         pass
     st.write("done")
 

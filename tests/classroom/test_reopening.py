@@ -62,7 +62,7 @@ PARTS = {
 @st.composite
 def lectures(draw):
     """A room to which commands of all kinds were given, most of them possible ones."""
-    live, now = LiveRoom(Room.made(MAKE)), 1.0
+    live, now = LiveRoom(Room.from_command(MAKE)), 1.0
     for kind in draw(st.lists(st.sampled_from([*KINDS, *MOST]), max_size=40)):
         now += draw(st.sampled_from([0.1, 2.0, 60.0]))
         hints = get_type_hints(kind, include_extras=True)
@@ -79,7 +79,7 @@ def lectures(draw):
 
 
 def replayed(live, now=SECONDS):
-    again = LiveRoom(Room.made(msgspec.structs.replace(MAKE, is_again=True)))
+    again = LiveRoom(Room.from_command(msgspec.structs.replace(MAKE, is_again=True)))
     replay(again, read_log(live.log.texts, KEY, now), {})
     return again
 
@@ -109,7 +109,7 @@ def test_a_browser_gets_what_it_lacks_and_all_where_the_log_is_another(live, dra
 
 
 def test_a_log_holds_no_secret_of_a_follower_and_no_key():
-    live = LiveRoom(Room.made(MAKE))
+    live = LiveRoom(Room.from_command(MAKE))
     live.apply(commands.Join(time=1, seat=SEATS[0]))
     live.apply(commands.Move(time=1, place=PLACES[2]))
     live.apply(commands.Answer(time=1, seat=SEATS[0], question=0, round=1, value=1))
@@ -124,7 +124,7 @@ def test_a_log_holds_no_secret_of_a_follower_and_no_key():
 
 
 def test_a_slide_is_logged_once_however_often_it_is_shown():
-    live, slide = LiveRoom(Room.made(MAKE)), Place("", moment=json.dumps({"image": "x" * 400_000}))
+    live, slide = LiveRoom(Room.from_command(MAKE)), Place("", moment=json.dumps({"image": "x" * 400_000}))
     for n, place in enumerate([slide, PLACES[0], slide, slide, PLACES[0]]):
         live.apply(commands.Move(time=n, place=place, is_shown=n == 3))
     assert 400_000 < sum(map(len, live.log.texts)) < 401_000
@@ -251,7 +251,7 @@ async def test_two_tabs_that_reopen_at_once_open_one_room():
     assert {json.loads(each.text)["code"] for each in done if each.status == 200} == {made["code"]}
     assert [*ROOMS.live] == [made["code"]]
     with pytest.raises(RoomError) as refused:
-        await ROOMS.publish(LiveRoom(Room.made(msgspec.structs.replace(MAKE, code=made["code"]))), [])
+        await ROOMS.publish(LiveRoom(Room.from_command(msgspec.structs.replace(MAKE, code=made["code"]))), [])
     assert refused.value.status == 503, "the code is taken meanwhile: the browser asks again"
 
 

@@ -62,7 +62,8 @@ class Class(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.room, self.log, self.now = Room.made(MAKE), [to_json(MAKE)], ANSWER_SECONDS  # as any clock is past it
+        self.room, self.log = Room.from_command(MAKE), [to_json(MAKE)]
+        self.now = ANSWER_SECONDS  # as any clock is past it
         self.place, self.n_moves, self.shown, self.shows_class = None, 0, False, False
         self.said, self.sure, self.rounds, self.open, self.last = {}, {}, {}, {}, {}
         self.takes_questions, self.until, self.shown_texts = False, -math.inf, set()
@@ -254,7 +255,7 @@ class Class(RuleBasedStateMachine):
     def kill(self):
         """Another process has nothing but what was done, and knows the same."""
         made, *rest = map(read, self.log)
-        room = Room.made(made)
+        room = Room.from_command(made)
         for each in rest:
             room.apply(each)
         assert repr(room) == repr(self.room)
@@ -337,7 +338,7 @@ TestClass = Class.TestCase
 
 
 def room():
-    return Room.made(MAKE)
+    return Room.from_command(MAKE)
 
 
 ANSWERS = [

@@ -705,14 +705,14 @@ async def test_a_room_waits_for_no_more_than_one_piece_of_another_rooms_work(mon
         return Place(at)
 
     monkeypatch.setattr(room_routes, "place_in", place)
-    monkeypatch.setattr(room_routes, "_LANE", FairQueue("test"))
+    monkeypatch.setattr(room_routes, "_QUEUE", FairQueue("test"))
     hostile = [await data("", do="make") for _ in range(2)]
     made = await data("", do="make")
     moves = [asyncio.create_task(move(each, "long")) for each in hostile * 4]
     await asyncio.sleep(0.01)
     led = asyncio.create_task(move(made, "mine"))
     await asyncio.sleep(0.01)
-    monkeypatch.setattr(room_routes._LANE, "_usage", used := Usage())
+    monkeypatch.setattr(room_routes._QUEUE, "_usage", used := Usage())
     for each in hostile:
         used.add((each["code"], ""), 1.0, time.perf_counter())
     may_go_on.set()

@@ -20,7 +20,7 @@ from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.rotation import Rotation
 from attnviz.core.operations.softmax import SumNormalise
 from attnviz.core.stage import split_layer
-from attnviz.explain.change_sentences import described
+from attnviz.explain.change_sentences import describe_change
 
 TOKENS, D_MODEL, D_K, D_V, ANSWERS, LAYERS = 4, 5, 3, 2, 7, 2
 random = np.random.default_rng(11)
@@ -306,8 +306,8 @@ def test_column_or_stage_is_set_by_hand():
     assert slopes["hidden"][1].any()
     without_mlp = trace.with_changes(parse_change("mlp[:]=0"))
     np.testing.assert_array_equal(without_mlp["mlp_residual"].value, trace["residual"].value)
-    assert described(trace, muted.changes[0]) == "Firing of neuron 6, all of them = 0"
-    assert described(trace, without_mlp.changes[0]) == "MLP output, all of them = 0"
+    assert describe_change(trace, muted.changes[0]) == "Firing of neuron 6, all of them = 0"
+    assert describe_change(trace, without_mlp.changes[0]) == "MLP output, all of them = 0"
     of_a_head = trace.with_changes(parse_change("heads[1,:,2]=0"))
     assert of_a_head["heads"].overridden == {(1, token, 2) for token in range(4)}
     made = {"np": np, "active": trace["active"].value.copy()}

@@ -63,7 +63,7 @@ def test_numpy_shape_and_bound_match_compute(case):
 def test_cells_recompute_from_their_rule(case):
     trace = traced(case)
     checked = audit_of(trace, trace["y"], np.ndindex(trace["y"].shape))
-    assert checked.n_agree == checked.n_made == trace["y"].size
+    assert checked.n_agree == checked.n_recomputed == trace["y"].size
     for index in np.ndindex(trace["y"].shape):
         found, terms = said(trace, "y", index), trace.terms("y", index)
         assert [cell for cells, *_ in found.lines for cell in cells] == list(terms.cells)

@@ -357,6 +357,6 @@ def test_no_microgpt_script_for_an_encoder_and_a_decoder():
             "answer": ["a", "b", "c"],
             **({"token_1": [*"defgh"]} if names is None else {}),
         }
-        named = trace.beginning_with(entering.values()).labelled(**words).originating(Origin(rows=(0, 1, 2)))
+        named = trace.with_first_stages(entering.values()).labelled(**words).with_origin(Origin(rows=(0, 1, 2)))
         assert pass_as_microgpt.names_in_microgpt(named).get("embeddings") == names
         assert (pass_as_microgpt.script(named) is None) == (names is None)

@@ -19,7 +19,7 @@ from attnviz.explain.one_word import bands
 from attnviz.explain.steps import ENTRIES, steps_of
 from attnviz.explain.story import renamed
 from attnviz.models.training import recorded_parts
-from attnviz.scene.scene import OWN, Scene
+from attnviz.scene.scene import RANDOM, Scene
 from attnviz.scene.with_pass import resolve
 from attnviz.viewer.glossary import FILE, javascript
 
@@ -46,7 +46,7 @@ def runs_on_screens():
         yield from (
             ["", text] for text in (each.title, each.meaning, each.one, *(story.text for story in each.stories))
         )
-    for source in (OWN, "microgpt", "who-is-it"):
+    for source in (RANDOM, "microgpt", "who-is-it"):
         for boxes in settings_of(Scene(source=source)).values():
             yield from (["", text] for box in boxes for text in (box.get("label", ""), box.get("help", "")))
     yield from (

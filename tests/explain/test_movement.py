@@ -52,8 +52,10 @@ def test_caption_names_the_layer():
     assert change_sentences.caption(before, after, "masked_2").startswith("Masked scores of layer 2: the row of “")
     assert change_sentences.caption(before, after, "probabilities").startswith("Probabilities: the row of “")
     (change,) = after.changes
-    assert change_sentences.described(before, change) == "Head outputs of layer 1 of head 2, all of them = 0"
-    assert change_sentences.described(before, Change("scores_2", (0, 1, 1), 2.0)) == "scores_2[head 1, saw, saw] = 2"
+    assert change_sentences.describe_change(before, change) == "Head outputs of layer 1 of head 2, all of them = 0"
+    assert (
+        change_sentences.describe_change(before, Change("scores_2", (0, 1, 1), 2.0)) == "scores_2[head 1, saw, saw] = 2"
+    )
 
 
 def test_slopes_near_the_end_of_float64():
@@ -107,7 +109,10 @@ def test_hand_set_or_single_row_is_not_saturated():
 
 def test_change_uses_screen_numerals():
     for value, text in [(-np.inf, "−∞"), (1e10, "1e10"), (-1e-7, "−1e−7"), (0.25, "0.25")]:
-        assert change_sentences.described(MADE, Change("masked", (0, 1, 0), value)) == f"masked[head 1, b, a] = {text}"
+        assert (
+            change_sentences.describe_change(MADE, Change("masked", (0, 1, 0), value))
+            == f"masked[head 1, b, a] = {text}"
+        )
 
 
 def test_repeated_flip_is_told_once():

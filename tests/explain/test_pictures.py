@@ -9,7 +9,7 @@ from passes import TRACES
 
 from attnviz import Settings, trace_of
 from attnviz.core.selection import Selection
-from attnviz.explain.pictures import MAX_HEADS_APART, limits, map_of, pictures
+from attnviz.explain.pictures import MAX_HEADS_SIDE_BY_SIDE, limits, map_of, pictures
 from attnviz.explain.steps import entry, steps_of
 from attnviz.models import MODELS
 
@@ -144,7 +144,7 @@ def test_only_attention_shows_row_sums():
 def test_heads_stand_side_by_side_up_to_eight(n_heads):
     (picture,) = pictures(trace_of(Settings("a b", d_model=16, n_heads=n_heads)), ("concat",))
     *heads, concat = picture.matrices
-    if n_heads <= MAX_HEADS_APART:
+    if n_heads <= MAX_HEADS_SIDE_BY_SIDE:
         assert [slot.fixed for slot in heads] == [{0: head} for head in range(n_heads)]
     else:
         assert [slot.fixed for slot in heads] == [{}]

@@ -597,7 +597,7 @@ def test_mistaken_weights_and_broken_law(mistake):
     assert row.laws == laws(expected, seen) != []
     total = mistaken_figure(f"{mistake}.{word}.sum", trace)
     assert total == pytest.approx(sum(expected), nan_ok=True)
-    drawn = MistakePicture(of=mistake, word=word).drawn(passes)
+    drawn = MistakePicture(of=mistake, word=word).to_contract(passes)
     assert to_json(drawn)
     assert drawn.wrong == [None if math.isnan(each) else pytest.approx(each) for each in expected]
     assert drawn.hidden == [not each for each in seen]
@@ -622,7 +622,7 @@ def test_unknown_mistake_is_refused():
 
 
 def test_sweep_starts_where_the_lesson_says():
-    drawn = SweepPicture(d_k=64, divisor="root").drawn(passes_at(CAUSAL))
+    drawn = SweepPicture(d_k=64, divisor="root").to_contract(passes_at(CAUSAL))
     assert (drawn.d_k, drawn.divisor) == (64, "root")
     assert [each.label for each in drawn.divisors] == ["not divided", "divided by √d_k", "divided by d_k"]
     assert all(sum(each.counts) == drawn.n_pairs for divisor in drawn.divisors for each in divisor.lengths)

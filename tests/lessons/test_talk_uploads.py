@@ -19,7 +19,7 @@ from attnviz.checks.uploads import Layer, UploadRequest, UserStages, compared, p
 from attnviz.core.errors import OwnArraysError
 from attnviz.core.limits import MAX_TALK_BYTES, MAX_TALK_UPLOAD_CHARACTERS
 from attnviz.core.order import LAYER, layer_configs
-from attnviz.lessons.talk import Talk, TalkError, TalkMoment, of_scene, read, talk_moment, talk_passes, write
+from attnviz.lessons.talk import Talk, TalkError, TalkMoment, read, talk_moment, talk_passes, uploads_of_scene, write
 from attnviz.lessons.talk_request import suggested_questions
 from attnviz.models import MODELS, statefile
 from attnviz.models.model import Built
@@ -46,10 +46,15 @@ MICROGPT = Built(statefile.read(statefile.to_json(MODELS["microgpt"].at(0))))
 TALK = Talk(
     title="Mine",
     moment=(
-        TalkMoment(at=f"source={OWN_PARAMETERS}", uploads=tuple(of_scene(Scene(OWN_PARAMETERS, upload=ARRAYS)))),
-        TalkMoment(at=f"source={OWN_MODEL}&sentence=emma", uploads=tuple(of_scene(Scene(OWN_MODEL, upload=MICROGPT)))),
+        TalkMoment(
+            at=f"source={OWN_PARAMETERS}", uploads=tuple(uploads_of_scene(Scene(OWN_PARAMETERS, upload=ARRAYS)))
+        ),
+        TalkMoment(
+            at=f"source={OWN_MODEL}&sentence=emma", uploads=tuple(uploads_of_scene(Scene(OWN_MODEL, upload=MICROGPT)))
+        ),
     ),
-    uploads=of_scene(Scene(OWN_PARAMETERS, upload=ARRAYS)) | of_scene(Scene(OWN_MODEL, upload=MICROGPT)),
+    uploads=uploads_of_scene(Scene(OWN_PARAMETERS, upload=ARRAYS))
+    | uploads_of_scene(Scene(OWN_MODEL, upload=MICROGPT)),
 )
 
 
@@ -82,8 +87,8 @@ def test_user_stages_stand_beside_their_pass():
     again = unpacked(packed(code))
     assert (again.at, again.values["masked"].tobytes()) == ("attention", code.values["masked"].tobytes())
     right = Scene(OWN_PARAMETERS, upload=ARRAYS)
-    uploads = of_scene(replace(right, other=replace(right, code=code)))
-    assert uploads.keys() == (of_scene(right) | of_scene(replace(right, code=code))).keys()
+    uploads = uploads_of_scene(replace(right, other=replace(right, code=code)))
+    assert uploads.keys() == (uploads_of_scene(right) | uploads_of_scene(replace(right, code=code))).keys()
     assert len(uploads) == 2
     moment = TalkMoment(at=f"source={OWN_PARAMETERS}&beside=code%3Down-code", uploads=tuple(uploads))
     found = json.loads(msgspec.json.encode(talk_moment(moment, uploads)))
@@ -214,7 +219,7 @@ def test_tabs_exchange_uploads():
     tab.session.keep(ARRAYS)
     said = {"kind": "uploads", "tab": tab.token, "at": f"source={OWN_PARAMETERS}"}
     uploads = json.loads(ask(APP, TALK_PATH, "POST", body=json.dumps(said).encode()).text)["uploads"]
-    assert uploads == of_scene(Scene(OWN_PARAMETERS, upload=ARRAYS))
+    assert uploads == uploads_of_scene(Scene(OWN_PARAMETERS, upload=ARRAYS))
     answer = ask(
         APP, TALK_PATH, "POST", body=json.dumps({"kind": "give", "tab": other.token, "uploads": uploads}).encode()
     )

@@ -200,7 +200,7 @@ def model_of(parts):
 def test_own_microgpt_round_trips(tmp_path):
     (tmp_path / "microgpt.json").write_text(json.dumps(own()), "utf-8")
     model = microgpt(tmp_path / "microgpt.json")
-    assert (model.d_model, model.n_heads, len(model.layers), model.longest, model.n_neurons) == (12, 3, 2, 9, 48)
+    assert (model.d_model, model.n_heads, len(model.layers), model.max_tokens, model.n_neurons) == (12, 3, 2, 9, 48)
     assert state_dict(model.arrays, 2) == own()["state_dict"]
     assert model.trace("xé").labels["answer"] == ("x", "y", "z", "é", "end")
     largest = own(n_embd=64, n_head=8, n_layer=4, block_size=32, letters="".join(map(chr, range(300, 427))))
@@ -400,7 +400,7 @@ def test_every_letter_is_a_token(text):
     tab.do("word", " ")
     assert tab.scene.sentence.endswith(" ")
     tab.do("sentence", text * 9)
-    assert tab.resolved().trace.origin.spoken == (text * 9)[: model.longest - 1]
+    assert tab.resolved().trace.origin.text == (text * 9)[: model.max_tokens - 1]
     for name in sample_texts(model, Sampling(), 9):
         assert model.tokens(name) == ("BOS", *name)
 

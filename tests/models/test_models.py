@@ -133,7 +133,7 @@ def test_words_are_read_in_any_case():
     assert model("mirror").tokens("12 345678") == tuple("12345678")
     assert model("recall").tokens("G5d6 g") == tuple("g5d6g")
     assert model("by-hand").tokens("abca") == model("by-hand").tokens("^ a b c a") == tuple("^abca")
-    assert model("by-hand").typed("abca") == tuple("abca")
+    assert model("by-hand").split("abca") == tuple("abca")
 
 
 @pytest.mark.parametrize(
@@ -191,14 +191,14 @@ def test_pass_states_its_parameters_origin():
 
 
 def test_model_is_described():
-    assert {id: MODELS[id].given for id in ("who-is-it", "recall", "by-hand")} == {
+    assert {id: MODELS[id].fixed_settings for id in ("who-is-it", "recall", "by-hand")} == {
         "who-is-it": "d_model 8, 1 layer, 1 head, no residual stream, no mask, no positions",
         "recall": "d_model 16, 2 layers, 1 head in each, a residual stream, a causal mask, positions for 9 tokens",
         "by-hand": "d_model 16, 2 layers, 1 head in each, a residual stream, a causal mask, positions for 16 tokens",
     }
     own = model("who-is-it")
     twice = {name: np.repeat(getattr(own.layers[0], name), 2, axis=0) for name in ("w_q", "w_k", "w_v")}
-    assert "1 layer, 2 heads, no" in replace(own, layers=(replace(own.layers[0], **twice),)).described
+    assert "1 layer, 2 heads, no" in replace(own, layers=(replace(own.layers[0], **twice),)).description
 
 
 @pytest.mark.parametrize("place", [0, 5, 11])
@@ -343,7 +343,7 @@ def test_adam_follows_the_paper():
     w, mean, square = 1.0, 0.0, 0.0
     for step, rate in enumerate(rates, start=1):
         slope = math.sin(step) + w
-        found = adam.moved(found, {"w": np.array([math.sin(step)]) + found["w"]})
+        found = adam.step(found, {"w": np.array([math.sin(step)]) + found["w"]})
         mean, square = 0.9 * mean + 0.1 * slope, 0.999 * square + 0.001 * slope**2
         w -= rate * (mean / (1 - 0.9**step)) / (math.sqrt(square / (1 - 0.999**step)) + 1e-8)
         assert found["w"][0] == pytest.approx(w, rel=1e-9)

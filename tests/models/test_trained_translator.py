@@ -84,16 +84,23 @@ def test_what_does_not_end_is_written_to_the_last_place():
     assert END not in words
 
 
+def next_words(english, written):
+    """The words that may come next in a right translation, in order."""
+    n = len(written)
+    begun = (each for each in TASK.translations(english) if n < len(each) and each[:n] == tuple(written))
+    return tuple(dict.fromkeys(each[n] for each in begun))
+
+
 def test_written_gender_is_kept():
     """What only the French so far tells: whether the judge is a man or a woman."""
     for article, adjective in (("le", "fatigué"), ("la", "fatiguée")):
         trace = MODEL.trace("the judge is tired", f"{article} juge est")
         assert TASK.answers[trace["probabilities"].value[-1].argmax()] == adjective
-        assert TASK.next_words(["the", "judge", "is", "tired"], (article, "juge", "est")) == (adjective,)
+        assert next_words(["the", "judge", "is", "tired"], (article, "juge", "est")) == (adjective,)
         muted = trace.with_changes(Change("heads_2", (None,), 0.0))
         assert muted["probabilities"].value[-1, TASK.answers.index(adjective)] < 0.999
-    assert TASK.next_words(["the", "judge", "is", "tired"], ()) == ("le", "la")
-    assert TASK.next_words(["the", "judge", "is", "tired"], ("le", "chat")) == ()
+    assert next_words(["the", "judge", "is", "tired"], ()) == ("le", "la")
+    assert next_words(["the", "judge", "is", "tired"], ("le", "chat")) == ()
 
 
 def test_changes_hold_while_it_writes():
@@ -160,7 +167,7 @@ def test_batch_asks_for_right_words():
             assert ("<begin>", *words[:-1]) == tuple(TASK.french[place] for place in tokens[: n + 1])
             assert translates[:n].any(axis=1).all()
             for at in np.flatnonzero(~is_target[:n]):
-                assert len(TASK.next_words(english[:-1], words[:at])) > 1
+                assert len(next_words(english[:-1], words[:at])) > 1
     assert asking.is_target[:, 0].all()
 
 
@@ -275,9 +282,9 @@ def test_adam_shrinks_parameters_as_adamw():
         slope = {"w": np.array([np.sin(step)])}
         rate = 0.1 * min(1, step / 20, (51 - step) / 12.5)
         before = one["w"]
-        one = plain.moved(one, slope)
+        one = plain.step(one, slope)
         other = {"w": other["w"] * (1 - 0.3 * rate) + (one["w"] - before)}
-        found = decayed.moved(found, slope)
+        found = decayed.step(found, slope)
         np.testing.assert_allclose(found["w"], other["w"], rtol=1e-12)
 
 
@@ -285,7 +292,7 @@ def test_rate_rises_for_50_steps_and_falls_from_halfway():
     assert (RECIPE.decay, RECIPE.steps) == ("halfway", 4000)
     adam, moved = Adam(1.0, 400, decay="halfway"), [{"w": np.zeros(1)}]
     for _ in range(400):
-        moved.append(adam.moved(moved[-1], {"w": np.ones(1)}))
+        moved.append(adam.step(moved[-1], {"w": np.ones(1)}))
     rates = -np.diff([each["w"][0] for each in moved])
     expected = [min(1, step / 50, (401 - step) / 200) for step in range(1, 401)]
     np.testing.assert_allclose(rates, expected, rtol=1e-6)

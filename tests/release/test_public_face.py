@@ -124,7 +124,7 @@ def test_numbers_in_the_docs():
     for name, said in {"who-is-it": "600", "microgpt": "4,192", "translator": "8,656"}.items():
         assert f"{sizes[name]:,}" == said
         assert f"of {said} numbers" in learn
-    longest = {name: model.at(0).longest for name, model in MODELS.items() if model.at(0).positions is not None}
+    longest = {name: model.at(0).max_tokens for name, model in MODELS.items() if model.at(0).positions is not None}
     assert f"at most {longest.pop('mirror')} (Mirror), {longest.pop('recall')} (Associative recall)" in learn
     assert f"{min(longest.values())} to {max(longest.values())} tokens where they have positions" in learn
     for name in ("who-is-it", "mirror", "recall", "by-hand"):

@@ -23,7 +23,7 @@ from attnviz.scene.document.pass_cache import PASS_CACHE
 from attnviz.scene.document.reply import PARTS
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.presets import PRESETS, TRANSLATOR_PARTS
-from attnviz.scene.scene import OWN, SENTENCE, SOURCES, Scene, of_model, parts_for_source, pinned
+from attnviz.scene.scene import RANDOM, SENTENCE, SOURCES, Scene, of_model, parts_for_source, pinned
 from attnviz.scene.with_pass import resolve
 
 BY_HAND = changes_of("q[0,0,0]=1;heads[1]=0")
@@ -150,21 +150,23 @@ def test_an_act_does_what_it_says_and_nothing_where_it_means_nothing(name, kind)
     assert notes == replace(SAYS.get(name, ReplyNotes()), arrives=arrives)
 
 
-@pytest.mark.parametrize("source", [*MODELS, OWN, *SOURCES])
+@pytest.mark.parametrize("source", [*MODELS, RANDOM, *SOURCES])
 def test_any_source_can_be_shown_from_any_other_and_brings_nothing_of_it(source):
     for scene in KINDS.values():
         shown = apply_action(scene, "source", source).scene
         assert shown.source == source
         assert shown.changes == ()
-        assert resolve(shown).trace is not None or (source == OWN and not scene.sentence.strip())
+        assert resolve(shown).trace is not None or (source == RANDOM and not scene.sentence.strip())
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_an_own_sentence_opens_in_the_one_word_view_without_the_model_s_example(model):
-    shown = apply_action(of_model(model), "source", OWN).scene
+    shown = apply_action(of_model(model), "source", RANDOM).scene
     assert (shown.sentence, shown.view) == (SENTENCE, "sheet")
     assert query(shown)["view"] == "sheet"
-    assert apply_action(replace(of_model("who-is-it"), sentence="the dog"), "source", OWN).scene.sentence == "the dog"
+    assert (
+        apply_action(replace(of_model("who-is-it"), sentence="the dog"), "source", RANDOM).scene.sentence == "the dog"
+    )
 
 
 def test_a_causal_window_begins_with_two_keys_and_a_size_that_was_set_stays():
@@ -242,7 +244,7 @@ def test_the_head_that_was_asked_for_last_stands_last():
     assert place.notes.heads == (1, 0)
 
 
-OFFERED = [*MODELS, *SOURCES, OWN, WORD, *range(10), 128, "causal", "window", "1e400", "a " * 70, "x" * 3000]
+OFFERED = [*MODELS, *SOURCES, RANDOM, WORD, *range(10), 128, "causal", "window", "1e400", "a " * 70, "x" * 3000]
 OFFERED += [True, False]
 OFFERED += [
     {"cell": f"{name}[0,0,0]", "value": value} for name in ("q", "scores", "scores_1") for value in (1e308, -2.5)

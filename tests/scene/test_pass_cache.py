@@ -152,7 +152,7 @@ SETTINGS = st.builds(
 
 def without_template(trace):
     """The same, of which nothing is said but what follows from it alone."""
-    return trace.originating(trace.origin)
+    return trace.with_origin(trace.origin)
 
 
 @settings(max_examples=10)
@@ -195,9 +195,9 @@ CHANGED = {
     "a change": lambda trace: trace.with_change("attention", (0, 1, 1), 1.0),
     "other numbers": lambda trace: trace.with_values({"q": trace["q"].value * 2}),
     "other words": lambda trace: trace.labelled(query=("a", "b", "c")),
-    "another origin": lambda trace: trace.originating(Origin("learnt")),
+    "another origin": lambda trace: trace.with_origin(Origin("learnt")),
     "other sources": lambda trace: trace.with_sources({"w_q": "chosen"}),
-    "other stages before it": lambda trace: trace.beginning_with(trace.stages[:1]),
+    "other stages before it": lambda trace: trace.with_first_stages(trace.stages[:1]),
 }
 
 

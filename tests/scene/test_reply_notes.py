@@ -15,7 +15,7 @@ from attnviz.models import MODELS
 from attnviz.scene.actions.session import Session
 from attnviz.scene.address import query
 from attnviz.scene.document.reply_notes import notices, offers
-from attnviz.scene.scene import OWN, Options, Scene
+from attnviz.scene.scene import RANDOM, Options, Scene
 
 WORDS = st.sampled_from(
     [*MODELS["who-is-it"].task.words, *"01aeĩ^", "unicorn", "Animal", "ß", "İ", "a-b", "12", "x" * 40]
@@ -28,7 +28,7 @@ def same(one, other):
 
 
 @settings(max_examples=60)
-@given(st.sampled_from([*({*MODELS} - {"translator"}), OWN]), TEXTS)
+@given(st.sampled_from([*({*MODELS} - {"translator"}), RANDOM]), TEXTS)
 def test_whatever_has_a_word_makes_a_pass_of_its_first_tokens(source, text):
     fitted = fitted_at({"sentence": text} | ({"model": source} if source in MODELS else {}))
     assert fitted.refused == () or not tokenize(text)
@@ -38,7 +38,7 @@ def test_whatever_has_a_word_makes_a_pass_of_its_first_tokens(source, text):
     model = MODELS[source].at(0) if source in MODELS else None
     if model and not model.unknown(fitted.scene.sentence):
         assert fitted.trace.origin.title == model.task.title
-        assert len(fitted.trace["x"].value) <= model.longest
+        assert len(fitted.trace["x"].value) <= model.max_tokens
     else:
         expected = trace_of(Settings(" ".join(tokens[:MAX_TOKENS])))
         assert same(fitted.trace, expected)
@@ -133,7 +133,7 @@ def test_of_too_many_tokens_a_model_reads_the_first_and_the_whole_is_offered(mod
     assert offer.label == f"Show all {len(words)} with random parameters"
     place.do(offer.event, offer.value)
     assert (notices(place.resolved()), offers(place.resolved())) == ([], [])
-    assert place.scene.source == OWN
+    assert place.scene.source == RANDOM
     assert list(tokenize(place.scene.sentence)) == words
     assert same(place.resolved().trace, trace_of(Settings(" ".join(words))))
 

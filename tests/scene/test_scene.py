@@ -23,12 +23,12 @@ from attnviz.core.settings import FREE_OPTIONS, OPTIONS, Settings, divisors
 from attnviz.examples import EXAMPLES
 from attnviz.explain.steps import STEPS, ids
 from attnviz.models import MODELS
-from attnviz.scene.address import LOOKED_AT, VIEWERS, parse, query, with_view
+from attnviz.scene.address import VIEW_FIELDS, VIEWERS, parse, query, with_view
 from attnviz.scene.scene import (
     FIRST_VISIT,
-    OWN,
     OWN_MODEL,
     OWN_PARAMETERS,
+    RANDOM,
     SOURCES,
     Options,
     Scene,
@@ -47,7 +47,7 @@ PARAMETERS = [
 STAGES = [stage.name for stage in resolve(Scene()).trace.stages]
 WRITTEN = st.one_of(
     st.text(max_size=30),
-    st.sampled_from([*SOURCES, *MODELS, OWN, *STAGES, *QUESTIONS, *ORDERS, *EXAMPLES]),
+    st.sampled_from([*SOURCES, *MODELS, RANDOM, *STAGES, *QUESTIONS, *ORDERS, *EXAMPLES]),
     st.sampled_from(["true", "-1", "1e999", "nan", "Ⅷ"]),
     st.from_regex(r"[0-9]{1,3}(\.[0-9]{1,3}){0,5}", fullmatch=True),
     st.from_regex(r"(output|heads|w_o|scores|mask)\[[0-9](,[0-9]){0,3}\](=-?(inf|[0-9.e]{1,9}))?", fullmatch=True),
@@ -62,7 +62,7 @@ CHOSEN = st.fixed_dictionaries(
 )
 PARTS = st.fixed_dictionaries(
     {
-        "source": st.sampled_from([OWN] * len(SOURCES) + [*SOURCES] + 3 * [*MODELS]),
+        "source": st.sampled_from([RANDOM] * len(SOURCES) + [*SOURCES] + 3 * [*MODELS]),
         "sentence": st.sampled_from(["the cat sat", "&=+#?%;<b>", " spaces  stay ", "", "word " * 65, "שלום 🙂"]),
         "model_seed": st.integers(0, 9),
         "checkpoint": st.none() | st.integers(0, 30),
@@ -127,7 +127,7 @@ def test_an_address_is_read_without_a_pass(monkeypatch):
 
 @given(scenes(), scenes())
 def test_where_one_looks_is_in_the_viewers_own_parameters_and_nothing_else_is(scene, other):
-    looks = {part: getattr(scene, part) for part in LOOKED_AT}
+    looks = {part: getattr(scene, part) for part in VIEW_FIELDS}
     assert with_view(other, query(scene)) == replace(other, **looks)
     assert query(replace(other, **looks)).keys() - query(other).keys() <= set(VIEWERS)
 
@@ -143,7 +143,7 @@ def query_of_the_default(parameter):
     """The value of a parameter that is left out."""
     default = Scene()
     values = {name: str(value).lower() for name, value in vars(default.options).items()}
-    values |= {"heads": values["n_heads"], "source": OWN, "sentence": default.sentence, "present": "0"}
+    values |= {"heads": values["n_heads"], "source": RANDOM, "sentence": default.sentence, "present": "0"}
     values |= {"ask": QUESTIONS[0], "order": ORDERS[0], "notebook": default.notebook, "step": default.step}
     return values.get(parameter, "")
 
@@ -202,7 +202,7 @@ FORMER_QUESTIONS = ("what made it", "what would move it", "what if")
         *(({"ask": text}, {"question": id}) for text, id in zip(FORMER_QUESTIONS, QUESTIONS, strict=True)),
         *(({"order": text}, {"order": id}) for text, id in zip(("large ones first", "in order"), ORDERS, strict=True)),
         ({"route": "every step"}, {"route": "every-step"}),
-        ({"source": "your own sentence"}, {"source": OWN}),
+        ({"source": "your own sentence"}, {"source": RANDOM}),
         ({"source": "your own parameters"}, {"source": OWN_PARAMETERS}),
         ({"source": "your own microgpt"}, {"source": OWN_MODEL}),
     ],
@@ -226,7 +226,7 @@ def test_another_source_leaves_behind_all_that_belongs_to_the_pass_before():
     left = replace(of_model("who-is-it"), model_seed=4, checkpoint=3, **own)
     assert resolve(replace(left, **parts_for_source("001 with"))).scene == resolve(Scene(source="001 with")).scene
     assert replace(left, **parts_for_source("mirror")) == of_model("mirror")
-    assert replace(left, **parts_for_source(OWN)) == replace(Scene(), sentence=left.sentence)
+    assert replace(left, **parts_for_source(RANDOM)) == replace(Scene(), sentence=left.sentence)
     assert resolve(of_model("mirror")).scene == of_model("mirror")
 
 
@@ -351,7 +351,7 @@ def test_what_is_presented_without_anything_named_is_what_a_first_visit_shows(mo
     assert pinned(scene) == pinned(FIRST_VISIT)
     assert (scene.present, scene.view, scene.step) == (True, FIRST_VISIT.view, FIRST_VISIT.step)
     assert parse(query(scene)).scene == scene
-    assert parse({"present": "1", "step": "softmax"}).scene.source == OWN, "a link of earlier versions"
+    assert parse({"present": "1", "step": "softmax"}).scene.source == RANDOM, "a link of earlier versions"
 
 
 def test_a_talk_of_a_model_that_writes_begins_before_the_first_letter_unless_its_address_says_what_is_written():
@@ -454,7 +454,17 @@ def pool():
         yield several(".", 8, lambda: str(random.choice(FAR_PLACES)))
 
 
-OURS = (*SOURCES, *MODELS, OWN, *QUESTIONS, *ORDERS, *EXAMPLES, "output[1,2]<concat[1,5]<heads[1,1,1]", "true", "false")
+OURS = (
+    *SOURCES,
+    *MODELS,
+    RANDOM,
+    *QUESTIONS,
+    *ORDERS,
+    *EXAMPLES,
+    "output[1,2]<concat[1,5]<heads[1,1,1]",
+    "true",
+    "false",
+)
 VALUES_OF_ALL = [*pool(), *(10 * [*NUMBERS, *ENCODED, *HOSTILE_STEPS, *CASES.values(), *OURS]), *LONG]
 NAMES_OF_ALL = [*(5 * PARAMETERS), "", "__proto__", "embed", "sentence ", "SENTENCE", "x" * 5000, "a\u202eb"]
 

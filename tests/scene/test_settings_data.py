@@ -22,7 +22,7 @@ from attnviz.scene.document import controls
 from attnviz.scene.document.reply import reply
 from attnviz.scene.presets import PRESETS, UNTOUCHED
 from attnviz.scene.reading import has_options, normalized, reading_model
-from attnviz.scene.scene import OWN, SOURCES, Options, Scene, parts_for_source
+from attnviz.scene.scene import RANDOM, SOURCES, Options, Scene, parts_for_source
 from attnviz.scene.with_pass import fit_to_pass
 
 KINDS = {
@@ -113,7 +113,7 @@ def test_a_word_that_is_picked_stands_last_in_the_sentence(model):
         for option in box["options"] if box.get("event") == "word" else []:
             assert box["value"] is None
             done = apply_action(KINDS[model], "word", option["value"])
-            between = "" if reading_model(KINDS[model]).task.spoken("ab") else " "
+            between = "" if reading_model(KINDS[model]).task.joined("ab") else " "
             assert shown(*done)["sentence"] == f"{KINDS[model].sentence}{between}{option['value']}"
 
 
@@ -158,7 +158,7 @@ def test_whatever_is_shown_fits(scene):
 def test_what_is_offered_is_what_there_is(scene):
     boxes_ = boxes({"settings": settings_of(scene)})
     offers = {event: [option["value"] for option in box.get("options", ())] for event, box in boxes_.items()}
-    assert offers["source"] == [*MODELS, OWN, *SOURCES]
+    assert offers["source"] == [*MODELS, RANDOM, *SOURCES]
     if has_options(scene) and scene.options.initialiser == "whole":
         assert (offers["n_heads"], offers["d_model"]) == ([1], [2, 3, 4])
         assert not {"positions", "scaled"} & offers.keys()

@@ -90,7 +90,7 @@ def test_buttons_without_server_say_so(offline):
 def first_visit():
     """The page that the app's button writes of a first visit, but for what a browser adds."""
     fitted = resolve(FIRST_VISIT)
-    return bundle.filled(document_json(fitted), "a first visit")
+    return bundle.viewer_page(document_json(fitted), "a first visit")
 
 
 @pytest.mark.slow

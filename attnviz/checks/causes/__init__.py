@@ -15,5 +15,5 @@ def cause(mistake: Mistake) -> str:
 
 
 def code(mistake: Mistake, true_hides: bool = False, lines: Lines | None = None) -> tuple[str, str]:
-    """A wrong and a right line of code, a library's if it has `lines`, for masks whose True is visible, or hides."""
+    """A mistake's wrong and right line of code, in the library's words if `lines` has it."""
     return CAUSES[mistake.id].code(mistake.slots, true_hides, (lines or {}).get(mistake.id))

@@ -7,14 +7,14 @@ import numpy as np
 
 from attnviz.checks.causes.cause import Causes, Change, MistakeContext, change
 from attnviz.checks.passes.nodes import Node
-from attnviz.checks.read.masks import alibi_slopes, apart_of, are_slopes, seen_in
+from attnviz.checks.read.masks import alibi_slopes, are_slopes, distances_back, seen_in
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.core.operations.scores import ALiBi, Hide, slopes
 
 CAUSES = Causes()
 _ADDED = "scores = q @ k.transpose(-2, -1) / d_k ** 0.5 + bias"
 _LEAST_WEIGHT = 1e-30
-_ALIKE = 1e-3  # relative difference of numbers that are equal
+_TOLERANCE = 1e-3  # relative difference of numbers that are equal
 
 
 def _has_biases(context: MistakeContext) -> bool:
@@ -24,7 +24,7 @@ def _has_biases(context: MistakeContext) -> bool:
 
 def _may_be_alibi(context: MistakeContext) -> bool:
     """Whether the pass has ALiBi's bias, or none, so that the user's may be ALiBi's."""
-    if context.having(ALiBi, "biased") or context.having(Hide, "masked"):
+    if context.made_by(ALiBi, "biased") or context.made_by(Hide, "masked"):
         return True
     n_heads, mask = context.sizes["h"], context.trace["mask"].value if context.has_mask else None
     return mask is not None and are_slopes(alibi_slopes(mask, n_heads), n_heads)
@@ -34,8 +34,8 @@ Bias = Callable[[np.dtype], np.ndarray]  # made when it is needed, as it has a n
 
 
 def _with_bias(context: MistakeContext, bias: Bias, everywhere: bool = False, **slots: str) -> Change:
-    """The scores with this bias in the place of the pass's own; where a key is visible, or everywhere."""
-    stage = "biased" if context.having(ALiBi, "biased") and not everywhere else "masked"
+    """The scores with this bias instead of the pass's, where a key is visible or everywhere."""
+    stage = "biased" if context.made_by(ALiBi, "biased") and not everywhere else "masked"
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
         scores, *masks = values
@@ -53,7 +53,7 @@ def _with_bias(context: MistakeContext, bias: Bias, everywhere: bool = False, **
 
 def _distances(context: MistakeContext) -> np.ndarray:
     """How many positions each query is after each key."""
-    return apart_of(*context.trace["masked"].shape[-2:])
+    return distances_back(*context.trace["masked"].shape[-2:])
 
 
 def _alibi(context: MistakeContext, steepness: Sequence[float], factor: float = 1.0) -> Bias:
@@ -192,8 +192,8 @@ def bias_left_out(context: MistakeContext) -> Iterator[Change]:
     "Models that read a text both ways, such as T5's encoder, leave it out on purpose.",
 )
 def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
-    """ALiBi's bias as a signed or an unsigned distance; of any bias what the user's scores of hidden keys tell."""
-    if not context.has_mask or not context.makes("masked"):
+    """For ALiBi, a signed or an unsigned distance; for any other bias, the user's own scores at hidden keys."""
+    if not context.has_mask or not context.computes("masked"):
         return
     mask = context.trace["mask"].value
     seen, apart = seen_in(mask), _distances(context)
@@ -208,17 +208,17 @@ def no_causal_mask_under_a_bias(context: MistakeContext) -> Iterator[Change]:
             yield _with_bias(context, partial(falling, distance), everywhere=True)
     elif context.has_several_masks or not is_hidden or not _has_biases(context):
         return
-    elif (hidden := _users_hidden_scores(context, seen)) is not None:
+    elif (hidden := _scores_at_hidden_keys(context, seen)) is not None:
 
         def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-            return masked.made(values, precision).where(seen, Rounded(hidden, precision.unit * abs(hidden)))
+            return masked.evaluate(values, precision).where(seen, Rounded(hidden, precision.unit * abs(hidden)))
 
         masked = context.nodes["masked"]
         yield change({"masked": Node(masked.inputs, make)})
 
 
-def _users_hidden_scores(context: MistakeContext, seen: np.ndarray) -> np.ndarray | None:
-    """The user's scores where a key should be hidden, if the others are ours; of weights, from their logarithms."""
+def _scores_at_hidden_keys(context: MistakeContext, seen: np.ndarray) -> np.ndarray | None:
+    """The user's scores at keys that should be hidden, if all others equal ours; from weights by logarithms."""
     first, ours = context.first_difference, context.values.get("masked")
     if not first or not first.pair or ours is None or first.value is None or first.value.shape != ours.value.shape:
         return None
@@ -230,4 +230,4 @@ def _users_hidden_scores(context: MistakeContext, seen: np.ndarray) -> np.ndarra
     if not np.isfinite(theirs).all() or (first.stage == "attention" and (first.value <= _LEAST_WEIGHT).any()):
         return None
     off = np.abs(np.where(seen, theirs - ours.value, 0)).max()
-    return theirs if off <= _ALIKE * np.abs(theirs).max() else None
+    return theirs if off <= _TOLERANCE * np.abs(theirs).max() else None

@@ -29,7 +29,7 @@ from attnviz.core.stage import split_layer
 CAUSES = Causes()
 _PLACES = {"attn_norm": "before attention", "mlp_norm": "before the MLP"}
 _EPSILONS = (1e-5, 1e-6, 1e-8, 1e-12)
-_ACTIVATIONS = {  # in words and in code
+_ACTIVATIONS = {  # name: in words and in code
     "relu": ("ReLU", "F.relu(x)"),
     "relu2": ("ReLU²", "F.relu(x) ** 2"),
     "gelu": ("the exact GELU", "F.gelu(x)"),
@@ -86,7 +86,7 @@ def norm_along_the_wrong_axis(context: MistakeContext) -> Iterator[Change]:
 @CAUSES.add("the norm was a {other}", "norm = nn.{other}(d_model)", "norm = the model's own")
 def wrong_norm(context: MistakeContext) -> Iterator[Change]:
     for stage, norm in _norms(context, *_PLACES).items():
-        if len(context.nodes[stage].inputs) < 3:  # without a bias, which an RMSNorm doesn't have
+        if len(context.nodes[stage].inputs) < 3:  # no bias, as an RMSNorm has none
             other = LayerNorm(norm.epsilon) if isinstance(norm, RMSNorm) else RMSNorm(norm.epsilon)
             yield change({stage: context.computed(stage, other)}, other=type(other).__name__)
 
@@ -125,13 +125,17 @@ def wrong_norm_epsilon(context: MistakeContext) -> Iterator[Change]:
 
 
 def _has_output_shape(context: MistakeContext, stage: str) -> bool:
-    return context.makes("output") and context.trace[stage].shape == context.trace["output"].shape
+    return context.computes("output") and context.trace[stage].shape == context.trace["output"].shape
 
 
 @CAUSES.add("W_O was left out", JOINED, f"{JOINED} @ w_o.T")
 def w_o_left_out(context: MistakeContext) -> Iterator[Change]:
-    if context.makes("output") and "concat" in context.nodes["output"].inputs and _has_output_shape(context, "concat"):
-        yield change({"output": Node.passing_on(("concat",))})
+    if (
+        context.computes("output")
+        and "concat" in context.nodes["output"].inputs
+        and _has_output_shape(context, "concat")
+    ):
+        yield change({"output": Node.identity(("concat",))})
 
 
 @CAUSES.add("x was added to the output already", "return x + out", "return out")
@@ -141,15 +145,15 @@ def residual_added(context: MistakeContext) -> Iterator[Change]:
 
         def added(values: Sequence[Rounded], precision: Precision) -> Rounded:
             *inputs, x = values
-            return applied(Addition(), [output.made(inputs, precision), x], precision)
+            return applied(Addition(), [output.evaluate(inputs, precision), x], precision)
 
         yield change({"output": Node((*output.inputs, "x"), added)})
 
 
 @CAUSES.add("what entered was not added (residual)", "x = out", "x = x + out")
 def residual_left_out(context: MistakeContext) -> Iterator[Change]:
-    for stage in filter(context.makes, ("residual", "mlp_residual")):
-        yield change({stage: Node.passing_on(context.nodes[stage].inputs[1:])})
+    for stage in filter(context.computes, ("residual", "mlp_residual")):
+        yield change({stage: Node.identity(context.nodes[stage].inputs[1:])})
 
 
 @CAUSES.add("the activation was {activation}", "x = {code}", "x = self.activation(x)")
@@ -169,7 +173,7 @@ def keys_or_values_of_another_layer(context: MistakeContext) -> Iterator[Change]
     def is_like(stage: str, other: str) -> bool:
         return context.trace[stage].shape == context.trace[other].shape
 
-    readers = {letter: stage for letter, stage in (("k", "scores"), ("v", "heads")) if context.makes(stage)}
+    readers = {letter: stage for letter, stage in (("k", "scores"), ("v", "heads")) if context.computes(stage)}
     read = {letter: context.nodes[stage].inputs[1] for letter, stage in readers.items()}  # such as "k_rotated"
     names = {split_layer(stage.name): stage.name for stage in context.trace.stages}
     layers = sorted({layer for base, layer in names if layer and base in read.values()})

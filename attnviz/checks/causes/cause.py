@@ -12,7 +12,7 @@ import numpy as np
 from attnviz.checks.passes.comparison import Agreement, PassComparison
 from attnviz.checks.passes.fitted_scale import Fit
 from attnviz.checks.passes.nodes import Node, Nodes
-from attnviz.checks.read.decode_steps import Kept, like, without_kept
+from attnviz.checks.read.decode_steps import AfterCache, after_cache, operation_of_new_rows
 from attnviz.checks.read.labels import SYMBOLS, shortened
 from attnviz.checks.read.layouts import Sizes
 from attnviz.checks.read.masks import WrongMask, seen_in
@@ -66,34 +66,34 @@ class MistakeContext:
         own, first = compared.candidate, compared.first_difference
         return cls(own.trace, compared.nodes, own.wrong_masks, {*stages}, own.sizes, first, compared.values)
 
-    def makes(self, stage: str) -> bool:
+    def computes(self, stage: str) -> bool:
         return stage in self.nodes and bool(self.nodes[stage].inputs)
 
-    def makes_as_before(self, stage: str) -> bool:
+    def computes_unchanged(self, stage: str) -> bool:
         """Whether a stage still has its original inputs."""
-        return self.makes(stage) and self.nodes[stage].inputs == self.trace[stage].inputs
+        return self.computes(stage) and self.nodes[stage].inputs == self.trace[stage].inputs
 
     def operation(self, stage: str) -> Operation | None:
         """The operation of a stage; None if the stage is given, or rotated outside the pass."""
-        operation = self.trace[stage].operation if self.makes(stage) and stage in self.trace else None
-        return None if operation is None or isinstance(operation, Source) else without_kept(operation)
+        operation = self.trace[stage].operation if self.computes(stage) and stage in self.trace else None
+        return None if operation is None or isinstance(operation, Source) else operation_of_new_rows(operation)
 
-    def having(self, kind: type[Operation], *stages: str) -> tuple[str, ...]:
-        """Those of the stages that an operation of this kind makes."""
+    def made_by(self, kind: type[Operation], *stages: str) -> tuple[str, ...]:
+        """The stages among these that an operation of this kind computes."""
         return tuple(each for each in stages if isinstance(self.operation(each), kind))
 
     def matrices(self, *stages: str) -> dict[str, str]:
         """The matrix of each of the stages that is a projection."""
-        return {each: self.nodes[each].inputs[1] for each in self.having(Projection, *stages)}
+        return {each: self.nodes[each].inputs[1] for each in self.made_by(Projection, *stages)}
 
     def computed(self, stage: str, operation: Operation) -> Node:
-        """A stage by another operation, after the keys and values that a cache kept."""
-        return Node.of(like(self.trace[stage].operation, operation), self.nodes[stage].inputs)
+        """A stage computed by another operation, after cached rows if there are any."""
+        return Node.of(after_cache(self.trace[stage].operation, operation), self.nodes[stage].inputs)
 
     def left_out(self, stage: str) -> Node:
-        if isinstance(self.trace[stage].operation, Kept):
+        if isinstance(self.trace[stage].operation, AfterCache):
             return self.computed(stage, Identity("key"))
-        return Node.passing_on(self.nodes[stage].inputs)
+        return Node.identity(self.nodes[stage].inputs)
 
     @cached_property
     def fit(self) -> Fit | None:
@@ -101,7 +101,7 @@ class MistakeContext:
 
     @cached_property
     def has_mask(self) -> bool:
-        return self.makes("masked") and len(self.nodes["masked"].inputs) == 2
+        return self.computes("masked") and len(self.nodes["masked"].inputs) == 2
 
     @cached_property
     def has_several_masks(self) -> bool:
@@ -111,13 +111,13 @@ class MistakeContext:
     @cached_property
     def seen(self) -> np.ndarray | None:
         """Which keys the mask leaves visible; None if there is none that hides some."""
-        if not self.has_mask or not self.having(Hide, "masked"):
+        if not self.has_mask or not self.made_by(Hide, "masked"):
             return None
         seen = seen_in(self.trace["mask"].value)
         return None if seen.all() else seen
 
 
-Changes = Callable[[MistakeContext], Iterable[Change]]  # those that a cause tries in a pass
+Changes = Callable[[MistakeContext], Iterable[Change]]  # the changes that a cause tries in a pass
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ class Cause:
     clause: str
     wrong: str
     right: str
-    on_purpose: str = ""  # who means to do so
-    changes: Changes = lambda context: ()  # none by default, where it is found in another way
+    on_purpose: str = ""  # which models do so on purpose
+    changes: Changes = lambda context: ()  # none by default: some causes are found in other ways
 
     def code(self, slots: Slots, true_hides: bool = False, lines: tuple[str, str] | None = None) -> tuple[str, str]:
         """The wrong and the right line, or those of a library, which have the same slots."""

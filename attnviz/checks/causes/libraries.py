@@ -1,6 +1,6 @@
 """Libraries: wrong and right lines of common causes in the words of the library whose names the arrays have.
 
-They have the slots of the cause's own lines, which are PyTorch's and stand where a library has none here.
+They have the same slots as the cause's PyTorch lines, which are used where a library has none here.
 """
 
 import re

@@ -20,7 +20,7 @@ from attnviz.checks.causes.cause import (
 from attnviz.checks.passes.fitted_scale import Fit, simple
 from attnviz.checks.passes.nodes import Node, nodes_of
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
-from attnviz.checks.read.masks import HIDES, apart_of, as_added, band, seen_in, window_of, wrong_masks
+from attnviz.checks.read.masks import HIDES, as_added, band, distances_back, seen_in, window_of, wrong_masks
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.core.operations.scores import LIMITS, Hide, Softcap
 from attnviz.core.trace import Trace
@@ -64,14 +64,14 @@ def mask_added_where_it_hides(context: MistakeContext) -> Iterator[Change]:
     def raised(visible: np.ndarray, scaled: np.ndarray, seen: np.ndarray) -> np.ndarray:
         return np.where(visible, scaled + (visible & ~seen), -np.inf)
 
-    for mask in context.wrong_masks if context.has_mask and context.having(Hide, "masked") else ():
+    for mask in context.wrong_masks if context.has_mask and context.made_by(Hide, "masked") else ():
         if mask.id == "mask not applied" and (mask.value & ~seen_in(context.trace["mask"].value)).any():
             yield _masked_by(context, partial(raised, mask.value), mask=mask_phrase(mask.name))
 
 
 def _hiding(context: MistakeContext) -> np.ndarray | None:
     """Which keys are visible: by the mask or, if that hides none, by a causal one, which the arrays may lack."""
-    if context.seen is not None or not context.having(Hide, "masked"):
+    if context.seen is not None or not context.made_by(Hide, "masked"):
         return context.seen
     *_, n_queries, n_keys = context.trace["masked"].shape
     return np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool) if n_queries > 1 else None
@@ -116,9 +116,9 @@ def mask_after_the_softmax(
 ) -> Iterator[Change]:
     """The softmax of all scores, whose weights of hidden keys are then set to a number."""
     visible = _hiding(context) if seen is None else seen
-    if visible is None or context.compared.isdisjoint(stages_after_scores()) or not context.makes("attention"):
+    if visible is None or context.compared.isdisjoint(stages_after_scores()) or not context.computes("attention"):
         return
-    unmasked = Node.passing_on(context.nodes["masked"].inputs[:1])
+    unmasked = Node.identity(context.nodes["masked"].inputs[:1])
     changed = context.nodes["attention"].then(lambda each: np.where(visible, each, hidden))
     yield change({"masked": unmasked, "attention": changed}, **slots)
 
@@ -129,7 +129,7 @@ def mask_after_the_softmax(
     f"{HIDDEN}; {SOFTMAX}",
 )
 def infinity_after_the_softmax(context: MistakeContext) -> Iterator[Change]:
-    """Also −1e9 and the like, and where no mask tells which keys they hide."""
+    """Also −1e9 and similar numbers; without a mask, the user's weights show which keys they hide."""
     first = context.first_difference
     theirs = first.value if first and first.stage == "attention" else None
     least = np.nanmin(theirs) if theirs is not None and not np.isnan(theirs).all() else -np.inf
@@ -163,7 +163,7 @@ def softcap_after_the_mask(context: MistakeContext) -> Iterator[Change]:
     if visible is None or masked is None:
         return
     cap, scaled = context.operation("capped"), context.values.get("scaled")
-    capped: dict[float, Node] = {}  # by the limit
+    capped: dict[float, Node] = {}  # keyed by the softcap's limit
     if isinstance(cap, Softcap):
         capped[cap.limit] = masked
     elif masked.inputs[0] == "scaled":
@@ -172,7 +172,7 @@ def softcap_after_the_mask(context: MistakeContext) -> Iterator[Change]:
         capped = {each: masked.after(Softcap(each)) for each in (*LIMITS, *([simple(fitted)[0]] if fitted else ()))}
 
     def make(limit: float, values: Sequence[Rounded], precision: Precision) -> Rounded:
-        return capped[limit].made(values, precision).where(visible, Rounded(np.array(-limit)))
+        return capped[limit].evaluate(values, precision).where(visible, Rounded(np.array(-limit)))
 
     for limit in capped:
         yield change({"masked": Node(masked.inputs, partial(make, limit))}, limit=f"{limit:g}")
@@ -206,7 +206,7 @@ _WINDOW = "mask = (causal & (i - j < {size}))", "mask = ((i - j).abs() < {size})
 
 
 def _with_window(context: MistakeContext, step: int | None, both: bool | None = None) -> Iterator[Change]:
-    """A mask that is a sliding window wider by some keys, or as long as the text, or to both sides."""
+    """The mask, a sliding window, made wider by some keys, as long as the text, or two-sided."""
     if context.seen is None or not (window := window_of(context.seen)):
         return
     size = context.seen.shape[-1] if step is None else window.size + step
@@ -239,11 +239,11 @@ def window_left_out(context: MistakeContext) -> Iterable[Change]:
     "Some models do so on purpose: Mistral and Gemma 2 and 3, whose configurations have a sliding_window.",
 )
 def window_beside_the_mask(context: MistakeContext) -> Iterator[Change]:
-    """Of the size that scores or attention tell; from outputs alone none is looked for."""
+    """The window has the size that scores or attention show; outputs alone don't show one."""
     first, seen = context.first_difference, context.seen
     if first is None or first.value is None or first.stage not in (*score_stages(), "attention") or seen is None:
         return
-    apart = apart_of(*seen.shape[-2:])
+    apart = distances_back(*seen.shape[-2:])
     yours = seen_in(first.value) if first.stage != "attention" else first.value > 0
     if yours.shape[-2:] == apart.shape and not (seen & (apart < 0)).any():
         size = int(np.max(apart, initial=0, where=yours.reshape(-1, *apart.shape).any(axis=0))) + 1
@@ -273,7 +273,7 @@ def mask_transposed(context: MistakeContext) -> Iterator[Change]:
     "scores = scores.masked_fill(~mask[:, None, None, :], -torch.inf)",
 )
 def padding_on_the_rows_of_queries(context: MistakeContext) -> Iterator[Change]:
-    """Also where the mask is causal besides."""
+    """The mask may be causal as well."""
     if context.seen is None or not _is_square(context):
         return
     keys = np.asarray(context.seen.any(axis=-2, keepdims=True))

@@ -25,7 +25,7 @@ from attnviz.checks.causes.cause import (
 )
 from attnviz.checks.passes.nodes import Change as ChangeArray
 from attnviz.checks.passes.nodes import Node
-from attnviz.checks.read.decode_steps import KEPT
+from attnviz.checks.read.decode_steps import CACHE_STAGES
 from attnviz.checks.read.labels import SYMBOLS
 from attnviz.checks.read.rounding import Precision, Rounded
 from attnviz.core.operations.linear import DotProducts, Projection, WeightedSum
@@ -81,12 +81,12 @@ def _are_alike(context: MistakeContext, one: str, other: str) -> bool:
     "the {rows} were made with {wrong}, not with {right}", "{letter} = x @ w_{other}.T", "{letter} = x @ w_{letter}.T"
 )
 def matrix_of_another_projection(context: MistakeContext) -> Iterator[Change]:
-    """Values made with W_K, for one; with its bias, or their own."""
+    """For example values computed with W_K, and either bias."""
     nodes, made = context.nodes, context.matrices("q", "k", "v")
     for one, other in permutations(made, 2):
         mine, (x, *theirs) = nodes[one], nodes[other].inputs
-        own = [each for each in mine.inputs if each not in KEPT]
-        theirs = [each for each in theirs if each not in KEPT]
+        own = [each for each in mine.inputs if each not in CACHE_STAGES]
+        theirs = [each for each in theirs if each not in CACHE_STAGES]
         if own[0] == x and len(own) == 1 + len(theirs) and _are_alike(context, one, other):
             for n in range(len(theirs), 0, -1):
                 wrong, right = (listed([SYMBOLS[each] for each in names[:n]]) for names in (theirs, own[1:]))
@@ -105,7 +105,7 @@ def _has_square_heads(context: MistakeContext, stage: str) -> bool:
     "scores = q @ k.transpose(-2, -1)",
 )
 def q_and_k_swapped(context: MistakeContext) -> Iterator[Change]:
-    if context.makes("scores") and _has_square_heads(context, "scores"):
+    if context.computes("scores") and _has_square_heads(context, "scores"):
         yield change({"scores": context.nodes["scores"].then(np.matrix_transpose)})
 
 
@@ -115,21 +115,21 @@ def q_and_k_swapped(context: MistakeContext) -> Iterator[Change]:
     "heads = attention @ v",
 )
 def attention_transposed(context: MistakeContext) -> Iterator[Change]:
-    if context.makes("heads") and _has_square_heads(context, "attention"):
+    if context.computes("heads") and _has_square_heads(context, "attention"):
         heads = context.nodes["heads"]
         yield change({"heads": heads.with_input(heads.inputs[0], np.matrix_transpose)})
 
 
 @CAUSES.add("the attention was multiplied by K, not by V", "heads = attention @ k", "heads = attention @ v")
 def keys_used_as_values(context: MistakeContext) -> Iterator[Change]:
-    if context.makes("heads") and "k" in context.nodes:
+    if context.computes("heads") and "k" in context.nodes:
         heads, read = context.nodes["heads"], context.trace["heads"].inputs[1]  # `v` may be a node of misread values
         if context.trace["k"].shape == context.trace[read].shape:
             yield change({"heads": Node((heads.inputs[0], "k"), heads.make)})
 
 
 def _biases(context: MistakeContext, changed: Callable[[Node, str], Node]) -> Iterator[Change]:
-    unchanged = [stage for stage in context.trace.stages if context.makes_as_before(stage.name)]
+    unchanged = [stage for stage in context.trace.stages if context.computes_unchanged(stage.name)]
     biases = {stage.name: name for stage in unchanged for name in stage.inputs if name.startswith("b_")}
     return _with_parameters(context, biases, changed)
 
@@ -153,7 +153,7 @@ def bias_added_twice(context: MistakeContext) -> Iterator[Change]:
     return _biases(context, lambda node, bias: node.with_input(bias, lambda array: 2 * array))
 
 
-_FUSED_SPLITS = {  # by what a fused matrix holds
+_FUSED_SPLITS = {  # keyed by how a fused matrix is laid out
     "all of Q, then all of K and V": "q, k, v = (x @ w_qkv.T).chunk(3, dim=-1)",
     "Q, K and V of each head in turn": "q, k, v = (x @ w_qkv.T).view(n, t, n_heads, 3, d_k).unbind(dim=-2)",
     "the queries of each group and then its K and V": (
@@ -173,7 +173,7 @@ def fused_matrix_split_wrongly(context: MistakeContext) -> Iterator[Change]:
     shapes = [context.trace[w].shape for w in matrices.values()]
     inputs = [context.trace[each].inputs for each in matrices]
     have_one_input = len({(x, len(rest)) for x, *rest in inputs}) == 1 and len({shape[1:] for shape in shapes}) == 1
-    if len(matrices) < 3 or not have_one_input or not all(map(context.makes_as_before, matrices)):
+    if len(matrices) < 3 or not have_one_input or not all(map(context.computes_unchanged, matrices)):
         return
     n_heads, n_groups, n_of_values = (shape[0] for shape in shapes)
     if n_groups != n_of_values or n_heads % n_groups:
@@ -203,13 +203,13 @@ def _fused_orders(n_heads: int, n_groups: int) -> dict[str, _Blocks]:
 
 
 def _from_blocks(context: MistakeContext, blocks: _Blocks) -> Node:
-    """A projection made of these blocks, which a wrong split gives it."""
+    """The projection with the blocks that a wrong split assigns to it."""
     nodes = {each: context.nodes[each] for each, _ in blocks}
     inputs = tuple(dict.fromkeys(name for node in nodes.values() for name in node.inputs))
 
     def project(values: Sequence[Rounded], precision: Precision) -> Rounded:
         arrays = dict(zip(inputs, values, strict=True))
-        made = {each: node.made([arrays[name] for name in node.inputs], precision) for each, node in nodes.items()}
+        made = {each: node.evaluate([arrays[name] for name in node.inputs], precision) for each, node in nodes.items()}
         value = np.stack([made[each].value[at] for each, at in blocks])
         return Rounded(value, np.stack([made[each].error[at] for each, at in blocks]))
 
@@ -240,7 +240,7 @@ def groups_tiled(context: MistakeContext) -> Iterator[Change]:
 
     nodes = {}
     for stage, operation in (("scores", DotProducts()), ("heads", WeightedSum())) if 1 < groups < heads else ():
-        if context.having(type(operation), stage):
+        if context.made_by(type(operation), stage):
             node = context.computed(stage, operation)
             nodes[stage] = node.with_input(node.inputs[1], tiled)
     for stages in each_and_all([*nodes], ("scores", "heads")):
@@ -257,14 +257,14 @@ def _splits(context: MistakeContext, wrong: ChangeArray) -> Iterator[Change]:
         return np.repeat(wrong(array[::n]), n, axis=0) if n > 1 else wrong(array)
 
     yield from alone_and_together(
-        context.having(Projection, "q", "k", "v"),
+        context.made_by(Projection, "q", "k", "v"),
         lambda each: context.nodes[each].then(partial(shared_split, n_copies(context, each))),
     )
 
 
 @CAUSES.add("{names} cut into heads without transposing{too}", "{letter} = {letter}.view(n, n_heads, t, d_k)", _SPLIT)
 def heads_split_without_transposing(context: MistakeContext) -> Iterator[Change]:
-    """Who cuts heads so often joins them so, too."""
+    """Code that splits heads this way often joins them the same way."""
     splits = [*_splits(context, lambda heads: joined(heads).reshape(heads.shape))]
     yield from (change(nodes, **slots, too="") for nodes, slots in splits)
     for nodes, slots in splits[-1:]:
@@ -297,7 +297,7 @@ def heads_joined_in_another_order(context: MistakeContext) -> Iterator[Change]:
 
 def _joins(context: MistakeContext, order: ChangeArray) -> Iterator[Change]:
     """Heads joined wrongly, by the order of their numbers alone."""
-    if (n_heads := context.sizes["h"]) > 1 and context.makes("concat"):
+    if (n_heads := context.sizes["h"]) > 1 and context.computes("concat"):
         yield change({"concat": context.nodes["concat"].then(lambda x: order(split(x, n_heads)).reshape(x.shape))})
 
 
@@ -309,7 +309,7 @@ _SPLIT_STAGES = ("q", "k", "v", "scores", "scaled", "masked", "attention", "head
 def heads_in_another_order(context: MistakeContext) -> Iterator[Change]:
     """The permutation of heads that matches theirs to ours, if there is one."""
     first = context.first_difference
-    pair = first.pair if first and first.stage in _SPLIT_STAGES and context.makes(first.stage) else None
+    pair = first.pair if first and first.stage in _SPLIT_STAGES and context.computes(first.stage) else None
     if not first or not pair or pair[0].ndim != 3 or len(pair[0]) < 2 or context.sizes["h"] == 1:
         return
     n, size = len(pair[0]), pair[0].size
@@ -319,7 +319,7 @@ def heads_in_another_order(context: MistakeContext) -> Iterator[Change]:
         order = np.abs(theirs[:, None] - ours[None]).max(axis=-1).argmin(axis=1)
     if len({*order.tolist()}) < n or (order == np.arange(n)).all():
         return
-    projections = [each for each in "qkv" if context.makes(each) and context.trace[each].shape[0] == n]
+    projections = [each for each in "qkv" if context.computes(each) and context.trace[each].shape[0] == n]
     for stages in each_and_all((first.stage,), tuple(projections) if first.stage in projections else ()):
         nodes = {each: context.nodes[each].then(lambda array: array[order]) for each in stages}
         yield change(nodes, order=listed([str(each + 1) for each in order]))

@@ -144,7 +144,7 @@ def cached_keys_rotated_again(context: MistakeContext) -> Iterator[Change]:
     twice = once.followed_by(rotations["k_rotated"])
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
-        new, cached = once.made(values, precision), twice.made(values, precision)
+        new, cached = once.evaluate(values, precision), twice.evaluate(values, precision)
         pairs = ((cached.value, new.value), (cached.error, new.error))
         return Rounded(*(np.concatenate([a[..., :-1, :], b[..., -1:, :]], axis=-2) for a, b in pairs))
 
@@ -188,7 +188,7 @@ def rotation_with_wrong_base(context: MistakeContext) -> Iterator[Change]:
     def with_base(base: float, rotation: Rotation) -> Rotation:
         return rotation.with_base(base) if isinstance(rotation, TableRotation) else replace(rotation, base=base)
 
-    unscaled = {each.base_of_fastest for each in _by_tables(context).values()}  # of which it is said above
+    unscaled = {each.base_of_fastest for each in _by_tables(context).values()}  # covered by `rotation_not_scaled`
     for base in (each for each in BASES if each not in unscaled):
         yield from _with_rotation(context, partial(with_base, base), readable=f"{base:,.0f}", base=f"{base:g}")
 
@@ -255,7 +255,7 @@ def q_and_k_permuted(context: MistakeContext) -> Iterator[Change]:
     """The dimensions in the order that converts weights for one pairing to the other."""
     rotations = _rotations(context)
     letters = [each[0] for each in rotations]
-    if not rotations or not all(map(context.makes, letters)):
+    if not rotations or not all(map(context.computes, letters)):
         return
     stage, rotation = next(iter(rotations.items()))
     if isinstance(rotation, TableRotation) and rotation.offset:
@@ -310,11 +310,13 @@ def rotation_table_for_other_pairs(context: MistakeContext) -> Iterator[Change]:
 )
 def values_rotated(context: MistakeContext) -> Iterator[Change]:
     nodes = context.nodes
-    reads_v = context.makes("heads") and nodes["heads"].inputs[1:] == ("v",)
+    reads_v = context.computes("heads") and nodes["heads"].inputs[1:] == ("v",)
     has_kept = context.sizes["s"] != len(context.trace["k"].value[0]) if "k" in context.trace else True
     if "k_rotated" in nodes and reads_v and not has_kept and context.trace["v"].shape == context.trace["k"].shape:
         rotate, v = nodes["k_rotated"].make, nodes["v"]
-        yield change({"v": Node(v.inputs, lambda values, precision: rotate([v.made(values, precision)], precision))})
+        yield change(
+            {"v": Node(v.inputs, lambda values, precision: rotate([v.evaluate(values, precision)], precision))}
+        )
 
 
 # --- Norms of queries and keys
@@ -322,7 +324,7 @@ def values_rotated(context: MistakeContext) -> Iterator[Change]:
 
 @CAUSES.add("{rows} were not normed", "scores = q @ k.transpose(-2, -1)", "q, k = q_norm(q), k_norm(k)")
 def norm_of_queries_and_keys_left_out(context: MistakeContext) -> Iterator[Change]:
-    return alone_and_together(context.having(RMSNorm, "q_normed", "k_normed"), context.left_out)
+    return alone_and_together(context.made_by(RMSNorm, "q_normed", "k_normed"), context.left_out)
 
 
 @CAUSES.add(
@@ -331,7 +333,7 @@ def norm_of_queries_and_keys_left_out(context: MistakeContext) -> Iterator[Chang
     "q = rotate(q_norm(q), positions)",
 )
 def norm_after_the_rotation(context: MistakeContext) -> Iterator[Change]:
-    rotations, normed = _rotations(context), context.having(RMSNorm, "q_normed", "k_normed")
+    rotations, normed = _rotations(context), context.made_by(RMSNorm, "q_normed", "k_normed")
     nodes = {f"{each[0]}_rotated": context.nodes[each] for each in normed}
     if nodes and nodes.keys() <= rotations.keys():
         yield change({stage: node.after(rotations[stage]) for stage, node in nodes.items()})

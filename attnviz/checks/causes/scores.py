@@ -17,13 +17,13 @@ CAUSES = Causes()
 # --- Softmax
 
 _INFORMATIVE = 1e-3  # smaller attention weights, relative to the largest, don't show dropout
-_ROUNDINGS = 8.0  # that a weight in float16 may be off by
+_ROUNDINGS = 8.0  # the rounding errors that a float16 weight may have
 # What dropout is on, and the least number that shows it, relative to the largest: outputs have rounding errors of sums
 _DROPPED = {"attention": ("share", _INFORMATIVE), "output": ("number of the output", 0.05)}
 
 
 def _softmax_node(context: MistakeContext) -> Node | None:
-    return context.nodes["attention"] if context.having(Softmax, "attention") else None
+    return context.nodes["attention"] if context.made_by(Softmax, "attention") else None
 
 
 @CAUSES.add(
@@ -58,7 +58,7 @@ CAUSES[ALONG_THE_BATCH] = Cause(f"{_BATCH_AXIS} tokens of different sentences at
 
 @CAUSES.add(f"{_BATCH_AXIS} each token attended only to itself", *_BATCH_LINES)
 def attention_along_the_batch(context: MistakeContext) -> Iterator[Change]:
-    *_, n, n_keys = shape = context.trace["attention"].shape if context.makes("attention") else (0, 0)
+    *_, n, n_keys = shape = context.trace["attention"].shape if context.computes("attention") else (0, 0)
     if n == n_keys > 1 and "context" not in context.trace:
         itself = Rounded(np.broadcast_to(np.eye(n), shape))
         yield change({"attention": Node(context.trace["attention"].inputs, lambda values, precision: itself)})
@@ -104,7 +104,7 @@ def attention_averaged_over_heads(context: MistakeContext) -> Iterator[Change]:
 def dropout_left_on(context: MistakeContext) -> Iterator[Change]:
     """Every attention weight of theirs, or number of the output, is 0, or ours divided by 1 - p."""
     first = context.first_difference
-    if not first or not first.pair or first.stage not in _DROPPED or not context.makes(first.stage):
+    if not first or not first.pair or first.stage not in _DROPPED or not context.computes(first.stage):
         return
     (theirs, ours), (number, least) = first.pair, _DROPPED[first.stage]
     informative = np.abs(ours) > least * np.abs(ours).max()
@@ -172,7 +172,7 @@ def wrong_scale(context: MistakeContext) -> Iterator[Change]:
     for name, divisor in usual.items():
         if name != "1" and not is_near(divisor, right):
             yield _divided_by(context, scale, divisor, divisor=name)
-    factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []  # without and with a softcap
+    factors = [fit.factor(), *(fit.factor_and_limit or ())[:1]] if fit else []  # without a softcap, and with one
     others = (right, scale.d_k**-0.5, right / np.log(2), *usual.values())  # 2^x is e^(x ln 2)
     for factor in filter(None, factors):
         if not is_near(right / factor, *others):
@@ -199,7 +199,7 @@ def scaled_twice(context: MistakeContext) -> Iterator[Change]:
 
 @CAUSES.add("the scores were not capped (softcap)", SOFTMAX, "scores = cap * torch.tanh(scores / cap)")
 def softcap_left_out(context: MistakeContext) -> Iterator[Change]:
-    if context.having(Softcap, "capped"):
+    if context.made_by(Softcap, "capped"):
         yield change({"capped": context.left_out("capped")})
 
 
@@ -222,7 +222,7 @@ def wrong_softcap(context: MistakeContext) -> Iterator[Change]:
     "Gemma 2 and Grok do so on purpose.",
 )
 def softcap_added(context: MistakeContext) -> Iterator[Change]:
-    if not context.having(Softcap, "capped") and context.makes("masked"):
+    if not context.made_by(Softcap, "capped") and context.computes("masked"):
         masked = context.nodes["masked"]
         for limit, text in _limits(context) if masked.inputs[0] == "scaled" else ():
             yield change({"masked": masked.after(Softcap(limit))}, limit=text)

@@ -62,7 +62,7 @@ def with_permuted_axes(arrays: UserArrays, make: MakeCandidates, diagnosis: Diag
         before, further = nearest, None
         current = {**arrays, **{stage: each.array for stage, each in changed.items()}}
         for option in _options(current, before, changed, same_shape=not is_small):
-            tried = None  # of large arrays no two are kept at once
+            tried = None  # keep one large array in memory at a time
             more = {**changed, **{each.stage: each for each in option}}
             tried = search(more)
             if tried is None:

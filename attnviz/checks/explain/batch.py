@@ -24,7 +24,7 @@ from attnviz.checks.read.readings import Reading, rotated_by, with_inferred_mask
 from attnviz.checks.read.user_arrays import Conventions, UserArrays
 from attnviz.core.errors import OwnArraysError
 
-_MOST_TRIED = 8  # so many sentences are looked at for one that agrees as it is
+_MOST_TRIED = 8  # how many sentences are tried to find one that agrees
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,10 +33,10 @@ class BatchExplanation:
 
     batch: Batch
     n: int  # how many sentences there are
-    shown: Explanation  # of the first sentence that differs, or of one that agrees
+    shown: Explanation  # the explanation of the first sentence that differs, or of one that agrees
     sentence: int  # the shown one
     differing: tuple[int, ...] = ()
-    alike: tuple[int, ...] = ()  # those that the shown one's mistakes explain
+    alike: tuple[int, ...] = ()  # the sentences that the same mistakes explain
 
 
 @np.errstate(all="ignore")
@@ -79,7 +79,7 @@ def _along_the_batch(result: BatchExplanation, right: BatchExplanation) -> Batch
     mistakes = (Mistake(ALONG_THE_BATCH, stage, {}, {}),)
     agree = right.shown.diagnosis.stages
     candidate = diagnosis.candidate
-    if candidate.reading and candidate.reading.mask and candidate.reading.mask.inferred:  # in vain
+    if candidate.reading and candidate.reading.mask and candidate.reading.mask.inferred:  # it explains nothing
         others = {name: each for name, each in candidate.reading.arrays.items() if name != "mask"}
         candidate = Candidate.of(replace(candidate.reading, arrays=others, mask=None))
     diagnosis = Diagnosis(candidate, diagnosis.precision, stages, mistakes=mistakes, explained=agree)
@@ -162,7 +162,7 @@ class _Sentences:
         """A sentence that agrees without any mistake, in whichever reading, perhaps with other masks."""
         given, searches = self._arrays(at, masks), list[Search]()
         try:
-            found = first_match(given.own_ways, given.candidates, searches)
+            found = first_match(given.meanings, given.candidates, searches)
         except OwnArraysError:
             return None
         for each in searches if not found else ():
@@ -183,7 +183,7 @@ class _Sentences:
         own = usual.diagnosis.candidate
         assert own.reading
         given = self._arrays(at)
-        for arrays in given.own_ways:
+        for arrays in given.meanings:
             if _kinds(arrays) == _kinds(usual.arrays) and (read := [*_read_as(arrays, usual.arrays, own.reading)]):
                 placed = [each for way in read for each in rotated_by(way, arrays, given.tables)]
                 turned = own.rotation
@@ -193,7 +193,7 @@ class _Sentences:
                 ]
                 if not likely:
                     continue
-                return Candidates(arrays, likely, self.stated.tolerance, is_settled=True)
+                return Candidates(arrays, likely, self.stated.tolerance, is_final=True)
         return None
 
     def _agrees(self, at: int, usual: Explanation) -> bool:
@@ -233,7 +233,7 @@ def _kinds(arrays: UserArrays) -> dict[str, tuple]:
 
 
 def _read_as(arrays: UserArrays, others: UserArrays, reading: Reading) -> Iterator[Reading]:
-    """The arrays of a sentence in another one's layouts; they may hide other keys by zeros of their attention."""
+    """The arrays of one sentence in the layouts of another; zeros of its attention may hide other keys."""
     values = {}
     for stage, value in reading.arrays.items():
         if stage == "mask":
@@ -263,7 +263,7 @@ def _read_as(arrays: UserArrays, others: UserArrays, reading: Reading) -> Iterat
 
 
 def _with_inferred(own: Reading, usual: MaskReading, arrays: UserArrays) -> Iterator[Reading]:
-    """The reading, with what else hides keys as in the usual one; or with the keys that its own attention hides."""
+    """The reading with keys hidden as in the usual one, or as its own attention hides them."""
     if usual.inferred in ("", "zeros"):
         yield own
     if usual.inferred:

@@ -37,10 +37,10 @@ class Diagnosis:
     stages: Agreements  # one for each compared array, in the order of the pass, without any mistake
     fully_masked: str = FULLY_MASKED[0]  # what a fully masked query gets in the user's pass
     mistakes: Mistakes = ()  # cumulative, each makes at least the first differing stage agree
-    alternatives: tuple[Mistakes, ...] = ()  # that explain as much as the first
+    alternatives: tuple[Mistakes, ...] = ()  # other mistakes that explain as much
     explained: Agreements = ()  # the stages compared with the pass with the mistakes
-    nodes: Nodes = field(default_factory=dict)  # of the pass with the mistakes
-    changed_stages: tuple[str, ...] = ()  # by the mistakes
+    nodes: Nodes = field(default_factory=dict)  # the nodes of the pass with the mistakes
+    changed_stages: tuple[str, ...] = ()  # the stages that the mistakes change
     within: str = ""  # the 16-bit format whose rounding would explain an unexplained difference
     skipped_checks: tuple[SkippedCheck, ...] = ()
     unconventional_mask: MaskReading | None = None  # the one that agrees, against its library's convention

@@ -15,7 +15,7 @@ from attnviz.checks.explain.search import Search
 from attnviz.checks.passes.candidates import Candidate, Candidates, LayerArrays
 from attnviz.checks.passes.comparison import Comparer
 from attnviz.checks.passes.nodes import FULLY_MASKED, Node, nodes_of, values_of
-from attnviz.checks.read.decode_steps import KEPT
+from attnviz.checks.read.decode_steps import CACHE_STAGES
 from attnviz.checks.read.layouts import Layout, recomputed, stages
 from attnviz.checks.read.limits import OutOfWorkError, most_numbers, work_limit
 from attnviz.checks.read.names import layers_of, named, of_layer
@@ -37,7 +37,7 @@ MOST_COMPUTED = 300_000_000
 _MOST_SEARCHED = 100_000_000
 _TIMES_SEARCHED = 100
 _SAME_TABLE = 0.02  # how far a table in bfloat16 may be from ours
-_MAX_WAYS = 2  # in how many readings mistakes are searched
+_MAX_WAYS = 2  # how many readings are searched for mistakes
 _TOO_LARGE = (
     "These arrays are so large, and can be read in so many ways, that a comparison takes too long. Give fewer heads or "
     "tokens, or say n_heads, orientation and true_is."
@@ -47,7 +47,7 @@ _OF_TWO_TEXTS = (
     "those of one layer: what its queries are made from as x and, if its keys are made of the other text, that as "
     "context."
 )
-_BEFORE_SCORES = {"x", "context", "embeddings", "positions", *KEPT}
+_BEFORE_SCORES = {"x", "context", "embeddings", "positions", *CACHE_STAGES}
 _BEFORE_SCORES |= {f"{kind}_{letter}" for kind in "wb" for letter in "qkv"} | {"g_attn_norm", "b_attn_norm"}
 _BEFORE_SCORES |= {f"{each}{part}" for each in "qk" for part in ("", "_normed", "_rotated")}
 _BEFORE_SCORES |= {"g_q_norm", "g_k_norm", "v"}
@@ -68,13 +68,13 @@ class Explanation:
     unread: tuple[str, ...]  # the names of arrays that match no stage
     diagnosis: Diagnosis
     reference: Trace | None  # the given pass, if there is one
-    layer: int  # of the given pass, from 1 on
-    tables: UserTables  # that may rotate queries and keys
+    layer: int  # the layer of the given pass, counted from 1
+    tables: UserTables  # tables that may rotate queries and keys
 
     @cached_property
     def inputs(self) -> set[str]:
         """The stages that start the user's own pass, and are compared with nothing."""
-        return {"x", "context", "mask", *KEPT, *ALL_AXES} if self.reference is None else set()
+        return {"x", "context", "mask", *CACHE_STAGES, *ALL_AXES} if self.reference is None else set()
 
     @cached_property
     def not_recomputed(self) -> tuple[str, ...]:
@@ -141,7 +141,7 @@ class Explanation:
         """
         candidate = self.diagnosis.candidate
         operation = candidate.reading and candidate.reading.config.rotation
-        is_kept = candidate.reading is not None and not candidate.reading.arrays.keys().isdisjoint(KEPT)
+        is_kept = candidate.reading is not None and not candidate.reading.arrays.keys().isdisjoint(CACHE_STAGES)
         is_unknown = candidate.rotation and candidate.rotation.operation is None
         is_of_cosines = candidate.reading is not None and candidate.reading.is_of_cosines
         if not is_kept and not is_unknown and not is_of_cosines and not isinstance(operation, TableRotation):
@@ -190,7 +190,7 @@ def explain(
     given = LayerArrays.of(arrays, stated)
     ways, unread, tables = given.ways, given.unread, given.tables
     if trace is None:
-        result = best_explanation(given.own_ways, given.candidates)
+        result = best_explanation(given.meanings, given.candidates)
     else:
         if not 1 <= layer <= trace.n_layers:
             raise OwnArraysError(f"The pass has the layers 1 to {trace.n_layers}; got {layer}.")

@@ -30,7 +30,7 @@ def likeliest_diagnosis(comparer: Comparer, passes: Iterable[PassComparison], fa
     """The first pass that explains everything, perhaps with mistakes; else the best."""
     diagnoses = []
     for each in passes:
-        diagnosis = _with_mistakes(comparer, comparer.whole(each), failed, in_pairs)
+        diagnosis = _with_mistakes(comparer, comparer.with_values(each), failed, in_pairs)
         if diagnosis.explains_all:
             return diagnosis
         if each.candidate.is_large:
@@ -87,7 +87,7 @@ def _next_mistakes(
 
 
 def _accepts(near: Prefilter, nodes: Nodes, is_decode_step: bool) -> bool:
-    """Whether changed passes come near; one that loses the rows of a cache makes no pass."""
+    """Whether changed passes come near; a change that drops a cache's rows makes no pass."""
     if not is_decode_step:
         return near.accepts(nodes)
     try:
@@ -99,7 +99,7 @@ def _accepts(near: Prefilter, nodes: Nodes, is_decode_step: bool) -> bool:
 def _likeliest(
     passes: Iterable[tuple[Mistakes, PassComparison]], first: Agreement, n_agreeing: int
 ) -> list[tuple[Mistakes, PassComparison]]:
-    """Those with most agreeing stages, among those that explain the first differing one; much farther ones last."""
+    """The passes that explain the first differing stage and make most stages agree; much less exact ones last."""
     likeliest: list[tuple[Mistakes, PassComparison]] = []
     best = (n_agreeing + 1, 0)
     for mistakes, mistaken in passes:
@@ -111,7 +111,7 @@ def _likeliest(
 
 
 def _distinct(likeliest: list[tuple[Mistakes, PassComparison]]) -> list[tuple[Mistakes, PassComparison]]:
-    """One of each that say the same: one wrong line of code that makes the same numbers, perhaps with another one."""
+    """Drop an explanation if an earlier one makes the same numbers with some of the same wrong lines."""
     distinct: list[tuple[Mistakes, PassComparison]] = []
     for mistakes, mistaken in likeliest:
         lines = {code(each) for each in mistakes}

@@ -59,7 +59,7 @@ class PrecisionSearch:
     @cached_property
     def completed_match(self) -> Diagnosis | None:
         """The pass that reproduces every array with a mask or a rotation that the arrays don't tell."""
-        if self.candidates.is_settled:
+        if self.candidates.is_final:
             return None
         cosines = (with_cosines(self.comparer, each) for each in self.unmodified.nearest)
         patterned = (with_agreeing_pattern(self.comparer, each) for each in self.unmodified.nearest)
@@ -80,7 +80,7 @@ class PrecisionSearch:
         if match := self.match or self.completed_match:
             return match
         likeliest, rotatable = self.single_mistakes, []
-        if not likeliest.explains_all and may_be_rotated and not self.candidates.is_settled:
+        if not likeliest.explains_all and may_be_rotated and not self.candidates.is_final:
             rotatable = rotatable_candidates(self.comparer, self.unmodified.nearest)
             likeliest = self._rotated_or_in_pairs(rotatable)
         if likeliest.explains_all:
@@ -116,7 +116,7 @@ class PrecisionSearch:
 
     def _skipped(self, likeliest: Diagnosis, rotatable: list[Candidate]) -> tuple[SkippedCheck, ...]:
         first, later = likeliest.first_difference, stages_after_scores()
-        assert first  # or everything would be explained
+        assert first  # otherwise everything would be explained
         is_large = bool(rotatable) and self.unmodified.nearest[0].candidate.n_scores > MAX_SCORES
         examined = {each.candidate for each in self.unmodified.compared}
         skipped = {

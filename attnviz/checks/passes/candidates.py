@@ -22,8 +22,8 @@ from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 
-_SMALL = 2**17  # up to so many numbers, passes are kept in memory
-_LARGE = 2**20  # of larger passes nothing is kept while others are examined
+_SMALL = 2**17  # passes of at most this many numbers are kept in memory
+_LARGE = 2**20  # larger passes are dropped while others are examined
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,13 +32,13 @@ class Candidate:
 
     reading: Reading | None
     sizes: Sizes
-    rotation: RopeVariant | None = None  # of queries and keys, which the pass itself lacks
+    rotation: RopeVariant | None = None  # a rotation of queries and keys that the pass itself lacks
     _trace: list[Trace] = field(default_factory=list, repr=False)  # empty if it has to be computed again
     _forms: dict[tuple[UserArray, str], list[tuple[Layout, np.ndarray]]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of_trace(cls, trace: Trace) -> Candidate:
-        others = {"embeddings", "positions"}  # as long as `x`, or of another text than this layer's
+        others = {"embeddings", "positions"}  # as long as `x`, or part of a text that this layer doesn't read
         sizes = dict(sizes_of({stage.name: stage.shape for stage in trace.stages if stage.name not in others}))
         if sizes["g"] == sizes["h"]:
             del sizes["g"]  # the user may have one copy of what the heads of a group share
@@ -143,8 +143,8 @@ class Candidate:
         return self.reading is None or stage not in self.reading.arrays
 
 
-# By the largest number of the format, beyond which one overflows: how many stages agree roughly, and the difference
-Roughly = dict[tuple[Candidate, float], tuple[tuple[int, int], float]]
+# For each candidate and largest number of the format: how many stages agree roughly, and how far off the rest is
+RoughRanks = dict[tuple[Candidate, float], tuple[tuple[int, int], float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,13 +154,13 @@ class Candidates:
     arrays: UserArrays
     likely: Sequence[Candidate]  # the simplest first
     tolerance: Tolerance | None = None  # the user's own
-    is_settled: bool = False  # whether no more masks and rotations than those of the likely are looked for
+    is_final: bool = False  # whether to skip the search for more masks and rotations
     failed_searches: set[Hashable] = field(default_factory=set, init=False)  # for mistakes, in any precision
-    roughly: Roughly = field(default_factory=dict, init=False)
+    rough_ranks: RoughRanks = field(default_factory=dict, init=False)
 
     @cached_property
     def with_inferred_mask(self) -> list[Candidate]:
-        """Those that hide more keys than the given masks."""
+        """The candidates that hide more keys than the given masks."""
         likely = [each.reading for each in self.likely if each.reading]
         return [Candidate.of(more) for each in likely for more in with_inferred_mask(each, self.arrays)]
 
@@ -168,7 +168,7 @@ class Candidates:
     def groups(self) -> Iterator[Sequence[Candidate]]:
         """The likely candidates; then, only if they are asked for, those with an inferred mask."""
         yield self.likely
-        if not self.is_settled:
+        if not self.is_final:
             yield self.with_inferred_mask
 
     def forget(self) -> None:
@@ -189,17 +189,17 @@ class LayerArrays:
 
     @classmethod
     def of(cls, arrays: Mapping[str, np.ndarray], stated: Conventions) -> LayerArrays:
-        """OwnArraysError if an array holds no real numbers, or two are the same stage."""
+        """Read a layer's arrays; OwnArraysError if one holds no real numbers, or two are the same stage."""
         numbers, arrays = numbers_in(arrays)
         tables, arrays = rotation_tables(arrays)
         return cls(*user_arrays(arrays, stated), numbers, tables, stated)
 
     @cached_property
-    def own_ways(self) -> list[UserArrays]:
+    def meanings(self) -> list[UserArrays]:
         """What the arrays may mean in a pass of their own, the likeliest first."""
         return [other for way in self.ways for other in other_meanings(way)]
 
     def candidates(self, way: UserArrays) -> Candidates:
-        """The passes of their own; OwnArraysError if the arrays don't fit each other."""
+        """The passes that start from these arrays; OwnArraysError if they don't fit each other."""
         read = readings(way, self.stated.n_heads, self.numbers, self.tables)
         return Candidates(way, [Candidate.of(each) for each in read], self.stated.tolerance)

@@ -97,7 +97,7 @@ class Agreement:
     layout: Layout | None = None  # None if no layout fits
     value: np.ndarray | None = None  # the array in attnviz's layout
     expected: np.ndarray | None = None
-    off: float = math.inf  # also if either is not a number
+    off: float = math.inf  # also infinite if either is NaN
     rounding: float = 1.0  # the error that rounding would leave in the largest number of the stage
     agrees: bool = False
     # the part of nonzero numbers that differ: large if rounding is coarser than it seems, small if a few are wrong
@@ -183,7 +183,7 @@ def _compared(
     largest, most = float(off.max()), float(size.max())
     nonzero = np.count_nonzero(size)
     if precision.tolerance:
-        # but for what each implementation makes of a query that sees no key
+        # except rows of queries that see no key, which each implementation fills differently
         allowed = np.where(ours.error < ANYTHING / 2, precision.tolerance.allowed(size), np.inf)
     else:
         allowed = np.multiply(size, precision.format.epsilon, out=size)
@@ -212,7 +212,7 @@ class PassComparison:
 
     candidate: Candidate
     precision: Precision
-    nodes: Nodes  # of the pass; empty, as are its values, if the pass is too large to be kept
+    nodes: Nodes  # empty, like `values`, if the pass is too large to keep
     values: Mapping[str, Rounded]
     stages: Agreements
     fully_masked: str = FULLY_MASKED[0]  # what a fully masked query gets in the user's pass
@@ -230,7 +230,7 @@ class PassComparison:
         return rank_of(self.stages)
 
     def without_large_values(self) -> PassComparison:
-        """The comparison as it is kept while others are made: of a large pass only its agreements."""
+        """The comparison without the values of a large pass, to keep while others are made."""
         if not self.candidate.is_large:
             return self
         self.candidate.forget()
@@ -249,9 +249,10 @@ class Comparer:
     arrays: UserArrays
     precision: Precision
     _of_traces: dict[Trace, dict[str, Node]] = field(default_factory=dict, repr=False)
-    # each beside the array whose id its key may have, as another array would get the id of one that is gone
+    # with the arrays themselves, so that no other array reuses an id in the key
     _shared: dict[Hashable, tuple[Node, object]] = field(default_factory=dict, repr=False)
-    _known: dict[Node, Rounded] = field(default_factory=dict, init=False, repr=False)  # of large passes, before scores
+    # for large passes, the values before scores
+    _known: dict[Node, Rounded] = field(default_factory=dict, init=False, repr=False)
 
     @cached_property
     def rough(self) -> Comparer:
@@ -271,7 +272,7 @@ class Comparer:
             for name, node in nodes_of(candidate.trace, self.read).items():
                 inputs = tuple(id(nodes[each]) for each in node.inputs)
                 if candidate.is_large and name not in _BEFORE_SCORES:
-                    nodes[name] = node  # each would stay in memory
+                    nodes[name] = node  # not shared: each would stay in memory
                     continue
                 given = read.get(name, candidate.reading or candidate.trace)
                 source = node.operation or id(given)
@@ -338,13 +339,13 @@ class Comparer:
         wanted |= {"masked"} & nodes.keys() if "attention" in nodes else set()
         if rows:
             rows = rows if nodes is rows.nodes else Rows(nodes, precision, rows.n_tokens, rows)
-            values: Mapping[str, Rounded] = {name: rows.some(name) for name in wanted}
+            values: Mapping[str, Rounded] = {name: rows.sampled(name) for name in wanted}
         else:
             values = evaluated(nodes, precision, wanted, (before.nodes, before.values) if before else None)
         stages = compared_stages(arrays, candidate, nodes)
         agreements = tuple(_agreement(arrays[stage], stage, values, candidate, precision, rows) for stage in stages)
         return PassComparison(candidate, precision, nodes, values, agreements, filling)
 
-    def whole(self, comparison: PassComparison) -> PassComparison:
+    def with_values(self, comparison: PassComparison) -> PassComparison:
         """A comparison with its values, made again if they weren't kept."""
         return comparison if comparison.nodes else self.compare(comparison.candidate)

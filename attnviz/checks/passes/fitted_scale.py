@@ -45,7 +45,7 @@ class Fit:
     """Rows of the user's scores and ours, before softcap and mask: arrays (rows, keys)."""
 
     ours: np.ndarray
-    theirs: np.ndarray  # of attention weights the logarithms, known up to a constant per row
+    theirs: np.ndarray  # for attention weights their logarithms, known up to a constant per row
     informative: np.ndarray
     are_weights: bool
 

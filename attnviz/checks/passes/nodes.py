@@ -24,7 +24,7 @@ Make = Callable[[Sequence[Rounded], Precision], Rounded]
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """How one stage is computed from others; by which operation, if it is a single unmodified one."""
+    """How one stage is computed from others; `operation` if it is a single unmodified one."""
 
     inputs: tuple[str, ...]
     make: Make
@@ -34,10 +34,10 @@ class Node:
 
     @property
     def is_by_rows(self) -> bool:
-        """Whether it works on some rows as on all, if its operation does."""
+        """Whether it can compute some rows alone, if its operation can."""
         return self.operation is not None or self.is_filled
 
-    def made(self, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
+    def evaluate(self, inputs: Sequence[Rounded], precision: Precision) -> Rounded:
         if self._last:
             before, last_inputs, value = self._last
             if (before is precision or before == precision) and all(map(operator.is_, last_inputs, inputs)):
@@ -55,7 +55,7 @@ class Node:
         return cls(inputs, partial(applied, operation), operation)
 
     @classmethod
-    def passing_on(cls, inputs: tuple[str, ...]) -> Node:
+    def identity(cls, inputs: tuple[str, ...]) -> Node:
         return cls(inputs, lambda values, precision: values[0])
 
     def with_input(self, name: str, change: Change) -> Node:
@@ -85,11 +85,11 @@ class Node:
         return Node(tuple(each for each in self.inputs if each != name), self.make)
 
     def then(self, change: Change) -> Node:
-        return Node(self.inputs, lambda inputs, precision: self.made(inputs, precision).map(change))
+        return Node(self.inputs, lambda inputs, precision: self.evaluate(inputs, precision).map(change))
 
     def followed_by(self, operation: Operation) -> Node:
         def make(inputs: Sequence[Rounded], precision: Precision) -> Rounded:
-            return applied(operation, [self.made(inputs, precision)], precision)
+            return applied(operation, [self.evaluate(inputs, precision)], precision)
 
         return Node(self.inputs, make)
 
@@ -131,7 +131,7 @@ def evaluated(
         if node is old_nodes.get(name) and name in old and changed.isdisjoint(node.inputs):
             values[name] = old[name]
         else:
-            values[name] = node.made([values[each] for each in node.inputs], precision)
+            values[name] = node.evaluate([values[each] for each in node.inputs], precision)
             changed.add(name)
     return values
 
@@ -146,7 +146,7 @@ FULLY_MASKED = ("zeros", "a uniform row", "no numbers", "the row as if nothing w
 softmax; where -1e9 is added to float64; where two masks are added and one number is no longer as small as the other."""
 
 ANYTHING = 1e9  # an error that allows any number
-_BESIDE_A_BILLION = 1e-6  # relative error of a weight whose score lost all but seven digits to −1e9
+_MASKED_WEIGHT_ERROR = 1e-6  # relative error of a weight whose score lost all but seven digits to −1e9
 
 
 def filled(attention: Node, filling: str, unmasked: str) -> Node:
@@ -154,11 +154,11 @@ def filled(attention: Node, filling: str, unmasked: str) -> Node:
 
     def make(values: Sequence[Rounded], precision: Precision) -> Rounded:
         *inputs, scores = values
-        weights = attention.made(inputs, precision)
+        weights = attention.evaluate(inputs, precision)
         rows = np.asarray(np.isneginf(inputs[0].value).all(axis=-1, keepdims=True))
         if filling == FULLY_MASKED[3]:
             other = applied(Softmax(), [scores], precision)
-            other = Rounded(other.value, other.error + _BESIDE_A_BILLION * other.value)
+            other = Rounded(other.value, other.error + _MASKED_WEIGHT_ERROR * other.value)
         elif filling == FULLY_MASKED[4]:
             other = Rounded(np.zeros(weights.value.shape), np.full(weights.value.shape, ANYTHING))
         else:

@@ -58,11 +58,11 @@ def _largest_differences(
         if not np.isfinite(off).all():
             off[equal_or_both_nan(theirs, made)] = 0
         off = off.max(axis=tuple(range(-theirs.ndim, 0)), initial=0.0)
-        yield np.where(off <= MOST_OFF, off, MOST_OFF)  # so is what is no number
+        yield np.where(off <= MOST_OFF, off, MOST_OFF)  # NaN becomes MOST_OFF, too
 
 
 def _seeing_in(masked: Rounded | None) -> np.ndarray | None:
-    """Which queries see a key, as implementations differ on fully masked rows; None if all do."""
+    """Which queries see a key; None if all do. Implementations differ on fully masked rows."""
     if masked is None:
         return None
     fully_masked = np.isneginf(masked.value).all(axis=-1)
@@ -72,7 +72,7 @@ def _seeing_in(masked: Rounded | None) -> np.ndarray | None:
 
 
 def _seeing_rows(rows: Rows) -> np.ndarray | None:
-    return _seeing_in(rows.some("masked")) if "masked" in rows.nodes else None
+    return _seeing_in(rows.sampled("masked")) if "masked" in rows.nodes else None
 
 
 def _seeing(rows: np.ndarray, stage: str, seeing: np.ndarray | None) -> np.ndarray:
@@ -135,7 +135,7 @@ class Prefilter:
         for form, largest in self._forms[stage]:
             if form.target not in rows.nodes:
                 continue
-            for off in _largest_differences(form, rows.some(form.target), self.candidate, seeing):
+            for off in _largest_differences(form, rows.sampled(form.target), self.candidate, seeing):
                 near = near | (off <= self._allowed(largest))
                 if near.all():
                     return near

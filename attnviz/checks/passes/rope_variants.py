@@ -1,4 +1,4 @@
-"""RoPE variants: queries and keys rotated by their positions (RoPE), as arrays may be without saying so."""
+"""RoPE variants: rotations of queries and keys by their positions that an array's name may not mention."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TRAINED_FOR = 8_192
 
 @dataclass(frozen=True)
 class RopeVariant:
-    """Queries and keys rotated by their positions (RoPE, Su et al. 2021), which arrays may be without saying so.
+    """A rotation of queries and keys by their positions (RoPE, Su et al. 2021) that names may not mention.
 
     The i-th pair is turned by position * base^(-2 i / n_rotated).
     """

@@ -23,7 +23,7 @@ from attnviz.checks.passes.unmodified_passes import UnmodifiedPasses
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.limits import chunks, select
 
-MAX_ROTATED = 2  # in how many readings a base, or in large passes how many rotations, are searched
+MAX_ROTATED = 2  # how many readings are searched for a base; in large passes how many rotations
 MAX_SCORES = 2**14  # passes with more scores are large: fewer rotations of them are searched
 _RANGES = {"base": (10, 1e8), "factor": (1, 100)}
 
@@ -38,7 +38,7 @@ def unrotated_candidates(comparer: Comparer, unmodified: UnmodifiedPasses) -> li
 
 
 def _lacks_rotation(comparer: Comparer, candidate: Candidate) -> bool:
-    if candidate.reading is None or candidate.reading.table:  # which is the rotation, whatever else fits
+    if candidate.reading is None or candidate.reading.table:  # a table is the rotation, whatever else fits
         return False
     nodes = comparer.unrotated_nodes(candidate)
     inputs = nodes["scores"].inputs if "scores" in nodes else ()
@@ -78,7 +78,7 @@ def with_fitted_rotation(comparer: Comparer, candidate: Candidate) -> PassCompar
     """The pass with a rotation of another base or factor that reproduces every array."""
 
     def nearest(shape: RopeVariant, varied: str) -> Iterator[list[RopeVariant]]:
-        """Those whose base or factor comes nearest, rounded values first; `shape` fixes everything else."""
+        """The variants whose base or factor comes nearest, rounded values first; `shape` fixes everything else."""
 
         def of(numbers: Iterable[float]) -> list[RopeVariant]:
             changes: list[dict[str, Any]] = [{varied: float(number)} for number in numbers]

@@ -33,12 +33,13 @@ class Rows:
         known: Mapping[Node, Rounded] | None = None,
     ):
         self.nodes, self.precision, self.n_tokens, self._before = nodes, precision, n_tokens, before
-        self._queries: np.ndarray = before._queries if before else _spaced(n_tokens)
+        spaced = np.linspace(0, n_tokens - 1, min(n_tokens, ROWS)).astype(int)
+        self._queries: np.ndarray = before._queries if before else np.unique(spaced)
         self.changed: set[str] = set()
         for name, node in nodes.items():
             if not before or node is not before.nodes.get(name) or not self.changed.isdisjoint(node.inputs):
                 self.changed.add(name)
-        self._some: dict[str, Rounded] = {}
+        self._sampled: dict[str, Rounded] = {}
         known = known or {}
         self.whole: dict[str, Rounded] = {name: known[node] for name, node in nodes.items() if node in known}
 
@@ -46,30 +47,25 @@ class Rows:
         """The compared rows of a stage that has one for each query."""
         return array[..., self._queries, :] if array.ndim > 1 and array.shape[-2] == self.n_tokens else array
 
-    def some(self, name: str) -> Rounded:
+    def sampled(self, name: str) -> Rounded:
         """The compared rows of a stage; of one that mixes rows, all are computed."""
-        if name not in self._some:
+        if name not in self._sampled:
             node = self.nodes[name]
             if self._before and name not in self.changed:
-                self._some[name] = self._before.some(name)
+                self._sampled[name] = self._before.sampled(name)
             elif name in _ROW_BY_ROW and node.is_by_rows and "running_output" not in node.inputs:
-                self._some[name] = node.made([self.some(each) for each in node.inputs], self.precision)
+                self._sampled[name] = node.evaluate([self.sampled(each) for each in node.inputs], self.precision)
             else:
-                whole = self._made_whole(name)
-                self._some[name] = whole.map(self.cut) if has_queries(name) else whole
-        return self._some[name]
+                whole = self._evaluate_whole(name)
+                self._sampled[name] = whole.map(self.cut) if has_queries(name) else whole
+        return self._sampled[name]
 
-    def _made_whole(self, name: str) -> Rounded:
+    def _evaluate_whole(self, name: str) -> Rounded:
         if name not in self.whole:
             node = self.nodes[name]
             self.whole[name] = (
-                self._before._made_whole(name)
+                self._before._evaluate_whole(name)
                 if self._before and name not in self.changed
-                else node.made([self._made_whole(each) for each in node.inputs], self.precision)
+                else node.evaluate([self._evaluate_whole(each) for each in node.inputs], self.precision)
             )
         return self.whole[name]
-
-
-def _spaced(n_tokens: int) -> np.ndarray:
-    """The compared queries, evenly spaced."""
-    return np.unique(np.linspace(0, n_tokens - 1, min(n_tokens, ROWS)).astype(int))

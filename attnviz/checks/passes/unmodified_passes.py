@@ -6,20 +6,20 @@ from itertools import groupby
 
 import numpy as np
 
-from attnviz.checks.passes.candidates import Candidate, Candidates, Roughly
+from attnviz.checks.passes.candidates import Candidate, Candidates, RoughRanks
 from attnviz.checks.passes.comparison import AS_HIDDEN, Comparer, PassComparison, magnitude, rank_of
 from attnviz.checks.passes.fitted_scale import Fit, simple
 from attnviz.checks.passes.nodes import Node, nodes_of
 from attnviz.checks.passes.prefilter import Prefilter
 from attnviz.checks.passes.rows import ROWS
-from attnviz.checks.read.decode_steps import KEPT
+from attnviz.checks.read.decode_steps import CACHE_STAGES
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.limits import chunks, select
 from attnviz.checks.read.readings import L2Norm, Reading, with_patterned_mask
 from attnviz.checks.read.rounding import Rounded
 
-_CANDIDATES = (8, 24)  # how many readings are examined closely, and of small passes
-_FEW = 2**18  # how many numbers the passes may hold together of which so many are examined
+_CANDIDATES = (8, 24)  # how many readings are compared in full; the second for small passes
+_FEW = 2**18  # small passes hold at most this many numbers together
 _EVEN, _ROUNDINGS = 1e-4, 4  # how much shifts of rows may bend, relative to the largest, and in roundings
 _MOST_KEPT = 2**22  # how many numbers the examined passes may hold together
 
@@ -42,7 +42,7 @@ def compare_candidates(candidates: Candidates, comparer: Comparer) -> Unmodified
     """Compare the candidates, the likeliest first, until one reproduces every array."""
     compared: list[PassComparison] = []
     for group in candidates.groups:
-        for candidate in _likeliest(group, comparer, candidates.roughly):
+        for candidate in _likeliest(group, comparer, candidates.rough_ranks):
             comparison = comparer.sampled(candidate) if candidate.is_large else comparer.compare(candidate)
             if candidate.is_large and comparison.agrees:
                 comparison = comparer.compare(candidate)
@@ -52,14 +52,14 @@ def compare_candidates(candidates: Candidates, comparer: Comparer) -> Unmodified
     return UnmodifiedPasses(None, compared)
 
 
-def _likeliest(candidates: Sequence[Candidate], comparer: Comparer, known: Roughly) -> list[Candidate]:
+def _likeliest(candidates: Sequence[Candidate], comparer: Comparer, known: RoughRanks) -> list[Candidate]:
     """The passes that roughly explain most, in their original order where they tie; `known` serves all precisions."""
     if len(candidates) < 2:
         return [*candidates]
     keys = [(each, comparer.precision.format.largest) for each in candidates]
     for key in keys:
         if key not in known:
-            known[key] = _roughly(key[0], comparer)
+            known[key] = _rough_rank(key[0], comparer)
     ranks, off = zip(*(known[key] for key in keys), strict=True)
     blind = [each.hides_all_keys for each in candidates]
     nearest = sorted(range(len(candidates)), key=lambda i: (-ranks[i][0], -ranks[i][1], blind[i], off[i]))
@@ -72,7 +72,7 @@ def _likeliest(candidates: Sequence[Candidate], comparer: Comparer, known: Rough
     return [candidates[i] for i in nearest]
 
 
-def _roughly(candidate: Candidate, comparer: Comparer) -> tuple[tuple[int, int], float]:
+def _rough_rank(candidate: Candidate, comparer: Comparer) -> tuple[tuple[int, int], float]:
     """How many stages agree roughly, and by how much they differ; drops large passes afterwards."""
     is_cached = candidate.is_cached
     rough = (comparer if is_cached else Comparer(comparer.arrays, comparer.precision)).rough
@@ -94,8 +94,8 @@ def with_cosines(comparer: Comparer, unmodified: PassComparison) -> PassComparis
     if "q" not in unmodified.candidate.trace or "k" not in unmodified.candidate.trace or not d_k:
         return None
     if reading.is_of_cosines:
-        divided = comparer.whole(unmodified)
-    elif reading.config.qk_norm or not reading.arrays.keys().isdisjoint(("q_rotated", "k_rotated", *KEPT)):
+        divided = comparer.with_values(unmodified)
+    elif reading.config.qk_norm or not reading.arrays.keys().isdisjoint(("q_rotated", "k_rotated", *CACHE_STAGES)):
         return None
     else:
         reading = replace(reading, config=replace(reading.config, qk_norm=L2Norm()))
@@ -116,14 +116,14 @@ def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> Pas
     reading, first = unmodified.candidate.reading, unmodified.first_difference
     if not reading or first is None or first.stage not in (*score_stages(), *stages_after_scores()):
         return None
-    unmodified = comparer.whole(unmodified)
+    unmodified = comparer.with_values(unmodified)
     if shifted := _with_shifted_rows(comparer, unmodified, reading):
         return shifted
     masked = {"mask", "masked", *stages_after_scores()}
     unmasked = {name: node for name, node in unmodified.nodes.items() if name not in masked}
     near = Prefilter(comparer, unmodified.candidate, unmodified.nodes, first.stage)
     others = comparer.arrays["contributions"].value.size if "contributions" in comparer.arrays else 0
-    for some in _alike(with_patterned_mask(reading), others):
+    for some in _by_mask_shape(with_patterned_mask(reading), others):
         ours = {**nodes_of(Candidate.of(some[0]).trace, comparer.read), **unmasked}
         masks = [each.arrays["mask"] for each in some]
         stacked = np.stack([each[None] if each.ndim < 3 else each for each in masks])
@@ -156,13 +156,13 @@ def _with_shifted_rows(comparer: Comparer, before: PassComparison, reading: Read
     steps = np.arange(rows.shape[-1]) / max(rows.shape[-1] - 1, 1)
     line = rows[..., :1] + steps * (rows[..., -1:] - rows[..., :1])
     if not np.abs(rows - line).max() <= _EVEN * np.abs(rows).max() + _ROUNDINGS * first.rounding:
-        return None  # as a forgotten bias of keys makes it, or as it isn't finite
+        return None  # a forgotten bias of keys, or not finite
     candidate = Candidate.of(reading.with_mask(mask.shifted(line)))
     comparison = comparer.compare(replace(candidate, rotation=before.candidate.rotation))
     return comparison if comparison.agrees else None
 
 
-def _alike(readings: Iterable[Reading], n_others: int) -> Iterator[Sequence[Reading]]:
+def _by_mask_shape(readings: Iterable[Reading], n_others: int) -> Iterator[Sequence[Reading]]:
     """Batches of readings whose masks have the same shape and type."""
     for _, alike in groupby(readings, lambda each: (each.arrays["mask"].dtype, each.arrays["mask"].ndim)):
         some = list(alike)

@@ -118,7 +118,7 @@ def _split(arrays: Arrays, stage_of: Mapping[str, str], way: _Way) -> Batch | No
     unlikely = []
     for name in way.unlikely:
         usual, other = _first_axis(name, arrays[name], way)
-        if len(arrays[name]) == way.n:  # or the heads of the pass tell it
+        if len(arrays[name]) == way.n:  # otherwise the pass's heads tell which
             unlikely.append((name, other, usual))
     each = [{name: each[at] for name, each in parts.items()} for at in range(way.n)]
     return Batch(way.n, way.axis, each, unlikely=tuple(unlikely))
@@ -142,7 +142,8 @@ def _by_sentence(name: str, stage: str, array: np.ndarray, way: _Way) -> Sequenc
     axis = 0 if is_scores else way.axis
     has_sentences = array.ndim > axis and array.shape[axis] == way.n
     if array.ndim == n + 1 or (stage == "concat" and array.ndim == n + 2):
-        if n == 3 and len(array) == way.n and way.n_queries in array.shape[1:3]:  # even if x is sequence first
+        # arrays by heads are batch first, even if x is sequence first
+        if n == 3 and len(array) == way.n and way.n_queries in array.shape[1:3]:
             axis, has_sentences = 0, True
         return list(np.moveaxis(array, axis, 0)) if has_sentences else None
     if array.ndim != n:

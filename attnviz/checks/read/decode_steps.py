@@ -1,4 +1,4 @@
-"""Decode steps: fewer queries than keys, as a cache kept the keys and values of earlier tokens."""
+"""Decode steps: fewer queries than keys, as a cache holds the keys and values of earlier tokens."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,19 +10,19 @@ from attnviz.core.operations.linear import Identity
 from attnviz.core.operations.operation import Operation, Source
 from attnviz.core.operations.rule import AxesAndShape, Input
 
-KEPT = ("past_key", "past_value", "past_unrotated_key")
+CACHE_STAGES = ("past_key", "past_value", "past_unrotated_key")
 _OF_QUERIES_AND_KEYS = ("attention", "scores", "scaled", "capped", "masked", "mask")
 
 
-def with_kept(arrays: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The arrays by stages in each way to read them as a decode step; nothing if they aren't of one.
+def as_decode_steps(arrays: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The arrays in each way to read them as a decode step; nothing if they aren't one.
 
     Keys and values of all tokens become those of the cache, before the new ones; so does an `x` of all tokens the
     context of the last ones.
     """
     values = {stage: array.value for stage, array in arrays.items()}
-    if len({"past_key", "past_value"} & arrays.keys()) == 1:  # one alone makes no pass
-        yield {stage: each for stage, each in arrays.items() if stage not in KEPT}
+    if len({"past_key", "past_value"} & arrays.keys()) == 1:  # keys or values alone make no pass
+        yield {stage: each for stage, each in arrays.items() if stage not in CACHE_STAGES}
         return
     if "context" in arrays:
         return
@@ -35,7 +35,7 @@ def with_kept(arrays: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     n_queries, n_keys = _lengths(values, len(x))
     if len(x) == n_keys > n_queries > 0:
         if any(len(x) in values[each].shape[-3:-2] for each in _OF_QUERIES_AND_KEYS if each in values):
-            yield dict(arrays)  # whose queries may be on the first axis
+            yield dict(arrays)  # queries may be on the first axis
         yield {**arrays, "x": replace(arrays["x"], value=x[-n_queries:]), "context": replace(arrays["x"], value=x)}
     elif len(x) == n_queries < n_keys:
         yield from _with_full_keys(arrays, n_keys, n_keys - n_queries)
@@ -48,7 +48,7 @@ def _lengths(values: Mapping[str, np.ndarray], n_tokens: int) -> tuple[int, int]
             return values[each].shape[-2:]
     axes = {stage: value.shape for stage, value in values.items()}
     ends = (each for each in ("output", "residual") if len(axes.get(each, ())) > 1)
-    rows = next((values[each].size // axes[each][-1] for each in ends), n_tokens)  # also of (tokens, 1, d_model)
+    rows = next((values[each].size // axes[each][-1] for each in ends), n_tokens)  # works for (tokens, 1, d_model), too
     keys = next((axes[each][-2] for each in ("k_rotated", "v") if len(axes.get(each, ())) > 2), n_tokens)
     return rows, max(keys, n_tokens)
 
@@ -67,7 +67,7 @@ def _with_full_keys(arrays: Mapping[str, Any], n_keys: int, n_kept: int) -> Iter
 
 
 def _first(array: Any, n_keys: int, n_kept: int) -> Any:
-    """The kept rows of an array of all keys; None if it has other rows."""
+    """The cached rows of an array of all keys; None if it has other rows."""
     shape = array.value.shape
     axis = next((at for at in (-2, -3) if len(shape) >= -at and shape[at] == n_keys), None)
     if axis is None:
@@ -76,8 +76,8 @@ def _first(array: Any, n_keys: int, n_kept: int) -> Any:
 
 
 def _joined(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """Given keys and values after the kept ones, where no weights make them."""
-    made = {stage: each for stage, each in arrays.items() if stage not in KEPT}
+    """The arrays with cached keys and values in front of the given new ones."""
+    made = {stage: each for stage, each in arrays.items() if stage not in CACHE_STAGES}
     for past, stages in (("past_key", ("k_rotated", "k")), ("past_value", ("v",))):
         stage = next((each for each in stages if each in made), None)
         if past in arrays and stage:
@@ -89,12 +89,12 @@ def _joined(arrays: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-# --- The operation of kept rows
+# --- The operation of cached rows
 
 
 @dataclass(frozen=True)
-class Kept(Identity):
-    """The rows that a cache kept, the last input, before the new ones that an operation computes."""
+class AfterCache(Identity):
+    """Cached rows, the last input, followed by the new rows that `operation` computes."""
 
     operation: Operation = field(kw_only=True)
 
@@ -108,11 +108,11 @@ class Kept(Identity):
         return axes, (*shape[:-2], kept.shape[-2] + shape[-2], shape[-1])
 
 
-def without_kept(operation: Operation) -> Operation:
-    """What makes the new rows."""
-    return operation.operation if isinstance(operation, Kept) else operation
+def operation_of_new_rows(operation: Operation) -> Operation:
+    """The operation that computes the new rows."""
+    return operation.operation if isinstance(operation, AfterCache) else operation
 
 
-def like(operation: Operation | Source, other: Operation) -> Operation:
-    """Another operation for the new rows, after the kept ones if there are any."""
-    return Kept("key", operation=other) if isinstance(operation, Kept) else other
+def after_cache(operation: Operation | Source, other: Operation) -> Operation:
+    """`other` for the new rows, after cached rows if `operation` has some."""
+    return AfterCache("key", operation=other) if isinstance(operation, AfterCache) else other

@@ -24,7 +24,7 @@ from attnviz.core.limits import (
 )
 from attnviz.core.tokens import clean
 
-_MAX_HEADER_BYTES = 1024 * MAX_FILE_ARRAYS  # of .safetensors; every array takes less
+_MAX_HEADER_BYTES = 1024 * MAX_FILE_ARRAYS  # for .safetensors; each array takes less
 _ENTRY = b"PK\x01\x02"  # precedes each array's name in an .npz
 _MAX_NUMBERS = MAX_FILE_BYTES // 2  # as many as a file of float16 holds; each takes 8 bytes from here on
 _TEXT = "SU"  # the kinds of arrays that hold text, such as the words in attnviz's own files

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 _MAX_DIGITS = 12
-_MIN_DIGITS = 8  # so many zero digits aren't chance, and so many others no simple number
+_MIN_DIGITS = 8  # this many zero digits are no chance, and this many other digits no simple number
 _LARGEST_POWER = 300
-_MAX_LOOKED_AT = 4_096  # how many numbers of an array are tested
-_MANY = 2**18  # from how many numbers of a larger array these are sampled
+_MAX_TESTED = 4_096  # how many numbers of an array are tested
+_MANY = 2**18  # larger arrays are sampled from this many numbers
 _FLOAT32_DIGITS = 8  # all digits of a float32
 _SIMPLE_BITS = 4  # numbers of so few bits, such as 0.75 or 13, are in every format
 
@@ -121,7 +121,7 @@ def _informative(array: np.ndarray) -> np.ndarray:
     if (array == np.rint(array)).all():
         return np.empty(0)
     array = np.unique(array)
-    array = array[:: -(-len(array) // _MAX_LOOKED_AT)]
+    array = array[:: -(-len(array) // _MAX_TESTED)]
     few = np.frexp(array)[0] * 2**_SIMPLE_BITS
     return array[few != np.rint(few)]
 
@@ -144,7 +144,8 @@ def _digits_of(numbers: np.ndarray, stored: Format) -> Digits | None:
         all_digits = [Digits(n, are_significant) for n in range(2, _MAX_DIGITS + 1)]
         fewest = bisect_left(all_digits, True, key=lambda each: _equals(each.rounded(numbers), numbers, stored))
         for digits in all_digits[fewest : fewest + 1]:
-            chances = stored.epsilon * numbers / digits.step(numbers)  # of each number, to have so few digits by itself
+            # the chance of each number to have so few digits by itself
+            chances = stored.epsilon * numbers / digits.step(numbers)
             likely = float(np.log10(np.minimum(chances, 1)).sum())
             if likely < -_MIN_DIGITS and len(numbers) * digits.n >= _MIN_DIGITS:
                 ways.append((likely, are_significant, digits))

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from attnviz.checks.read.decode_steps import KEPT
+from attnviz.checks.read.decode_steps import CACHE_STAGES
 from attnviz.checks.read.files import as_array, texts_in
 from attnviz.checks.read.names import KEY_WORDS, QUERY_WORDS, WORD_NAMES, stage_named
 from attnviz.core.tokens import labels
@@ -26,7 +26,7 @@ def shortened(name: str) -> str:
 
 def title(stage: str) -> str:
     """The name of a stage within a sentence."""
-    if stage in KEPT:
+    if stage in CACHE_STAGES:
         return f"{'values' if stage.endswith('value') else 'keys'} of the cache"
     if stage in SYMBOLS or stage == "x":
         return SYMBOLS.get(stage, "x")
@@ -91,7 +91,7 @@ def with_words(trace: Trace, queries: tuple[str, ...], keys: tuple[str, ...]) ->
     trace = trace.labelled(query=query_labels, key=key_labels)
     if "context" in trace and len(trace["context"].value) == len(key_labels):
         trace = trace.labelled(context_token=key_labels)
-    if "x" in trace:  # of which keys may be made, and queries given
+    if "x" in trace:  # x may make keys alone, where queries are given
         sides = (key_labels, query_labels) if trace["q"].is_given else (query_labels, key_labels)
         fitting = [side for side in sides if len(side) == len(trace["x"].value)]
         trace = trace.labelled(token=fitting[0]) if fitting else trace

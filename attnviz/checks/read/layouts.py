@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from attnviz.checks.read.decode_steps import KEPT, Kept
+from attnviz.checks.read.decode_steps import CACHE_STAGES, AfterCache
 from attnviz.checks.read.limits import most_numbers
 from attnviz.core import order
 from attnviz.core.arrays import real
@@ -40,11 +40,11 @@ def stages() -> Mapping[str, tuple[str, ...]]:
     """The axes of every input, parameter and stage of a layer: those of a minimal pass with all that it may have."""
     build = Builder()
     for name in ("x", "context"):
-        build.give(Stage.given(name, real(name, np.ones((1, 2)), _INPUTS[name]), _INPUTS[name]))
+        build.add_given(Stage.given(name, real(name, np.ones((1, 2)), _INPUTS[name]), _INPUTS[name]))
     lengths = {"head": 1, "group": 1}
     ones = {name: np.ones([lengths.get(axis, 2) for axis in axes]) for name, axes in ALL_AXES.items()}  # RoPE needs 2
     for stage in Parameters(**ones).stages.values():
-        build.give(stage)
+        build.add_given(stage)
     add_layer(build, LayerConfig(1, d_k=2, **{option: values[0] for option, values in order.CHOICES.items()}))
     return {**_INPUTS, **{name: stage.axes for name, stage in build.stages.items()}}
 
@@ -70,7 +70,7 @@ def computable(names: set[str]) -> frozenset[str]:
 
 @lru_cache(256)
 def _computable(names: frozenset[str]) -> frozenset[str]:
-    config = replace(order.layer_configs(names)[0], d_k=1)  # of whichever length
+    config = replace(order.layer_configs(names)[0], d_k=1)  # the length makes no difference
     present, made = {*names, "mask"}, set()
     for spec in order.LAYER:
         if spec.is_in(config) and spec.inputs(present):
@@ -92,27 +92,27 @@ def recomputed(arrays: Mapping[str, np.ndarray], config: LayerConfig) -> Trace:
     build = Builder()
     for name, axes in stages().items():
         if name in arrays and name != "mask":
-            build.give(Stage.given(name, real(name, arrays[name], axes), axes, _GIVEN))
-    if not arrays.keys().isdisjoint(KEPT):
-        _add_kept(build, config)
+            build.add_given(Stage.given(name, real(name, arrays[name], axes), axes, _GIVEN))
+    if not arrays.keys().isdisjoint(CACHE_STAGES):
+        _add_with_cache(build, config)
     add_layer(build, config, mask)
     trace = Trace(tuple(build.stages.values()), {})
     return trace if mask is None else trace.with_sources({"mask": _GIVEN.recipe})
 
 
-def _add_kept(build: Builder, config: LayerConfig) -> None:
-    """Add the queries, keys and values, with the rows that a cache kept before the new ones."""
+def _add_with_cache(build: Builder, config: LayerConfig) -> None:
+    """Add queries, keys and values, with cached rows in front of the new ones."""
     specs = [each for each in order.LAYER[: _ORDER.index("scores")] if each.is_in(config)]
     keys = [each.name for each in specs if each.name in ("k", "k_normed", "k_rotated")]
-    kept = {keys[-1]: "past_key"} if "past_key" in build.here else {"k": "past_unrotated_key"}
+    kept = {keys[-1]: "past_key"} if "past_key" in build.by_name else {"k": "past_unrotated_key"}
     kept["v"] = "past_value"
     for spec in specs:
-        inputs = [build[each] for each in spec.inputs(build.here)] if spec.name not in build.here else []
+        inputs = [build[each] for each in spec.inputs(build.by_name)] if spec.name not in build.by_name else []
         if inputs:
             operation, past = spec.operation(config, *inputs), kept.get(spec.name, "")
-            if past in build.here:
-                operation, inputs = Kept("key", operation=operation), [*inputs, build[past]]
-            build.apply(spec.name, operation, *inputs)
+            if past in build.by_name:
+                operation, inputs = AfterCache("key", operation=operation), [*inputs, build[past]]
+            build.add_computed(spec.name, operation, *inputs)
 
 
 def _with_mask_of_scores(arrays: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
@@ -364,7 +364,7 @@ def fused_layouts(
         ways.append((each, n_sharing, n_out * n_sharing // (n_sharing + 2)))
     for each, n_sharing, n_queries in ways:
         for h in (n_heads,) if n_heads else range(1, MAX_HEADS + 1):
-            if h > n_sharing and not n_queries % h and not h % n_sharing:  # one group is as if it were in blocks
+            if h > n_sharing and not n_queries % h and not h % n_sharing:  # with one group both layouts are the same
                 yield FusedLayout(each, n_sharing, h // n_sharing)
 
 

@@ -151,7 +151,7 @@ def _sensible(mask: UserMask, meaning: Meaning | None) -> Meaning | None:
     """The other meaning of True if by this one queries see later keys and not themselves, and by the other they do."""
     if not mask.is_ambiguous or mask.value.ndim < 2 or mask.value.shape[-2] < 2:
         return meaning
-    visible, apart = mask.value ^ (meaning == "hidden"), apart_of(*mask.value.shape[-2:])
+    visible, apart = mask.value ^ (meaning == "hidden"), distances_back(*mask.value.shape[-2:])
     of_others = (~visible & (apart != 0)).any()
     is_inside_out = not (visible & (apart == 0)).any() and (visible & (apart < 0)).any() and of_others
     return MEANINGS[meaning == "visible"] if is_inside_out else meaning
@@ -203,13 +203,13 @@ class Window:
 
 def band(shape: Sequence[int], size: int, is_both: bool = False) -> np.ndarray:
     """The keys less than `size` positions before a query, or on both sides of it."""
-    apart = apart_of(*shape[-2:])
+    apart = distances_back(*shape[-2:])
     return (np.abs(apart) if is_both else np.where(apart < 0, size, apart)) < size
 
 
 def window_of(seen: np.ndarray) -> Window | None:
     """The window that a mask of visible keys is; None if it is none, or as long as the text."""
-    apart, keys = apart_of(*seen.shape[-2:]), np.asarray(seen.any(axis=-2, keepdims=True))
+    apart, keys = distances_back(*seen.shape[-2:]), np.asarray(seen.any(axis=-2, keepdims=True))
     near = np.broadcast_to(apart, seen.shape)[seen]
     if not near.size:
         return None
@@ -220,7 +220,7 @@ def window_of(seen: np.ndarray) -> Window | None:
     return Window(size, is_both, keys) if is_window and is_short else None
 
 
-def apart_of(n_queries: int, n_keys: int) -> np.ndarray:
+def distances_back(n_queries: int, n_keys: int) -> np.ndarray:
     """How many positions each key is before each query, the last ones being of the same token."""
     return np.subtract.outer(np.arange(n_keys - n_queries, n_keys), np.arange(n_keys))
 
@@ -237,7 +237,7 @@ def inferred_masks(
     causal = np.tri(n_queries, n_keys, shift, dtype=bool)
     more = before.with_mask(causal, "causal")
     sees = seen_in(more.value).any(axis=-1, keepdims=True)
-    # such zeros are no mask that anybody means, but mistakes with a causal one, or along the batch
+    # such zeros come from a mistake with a causal mask or along the batch, not from an intended mask
     near = [np.tri(n_queries, n_keys, each, dtype=bool) for each in (shift - 1, shift + 1, 0) if each != shift]
     near.append(np.eye(n_queries, n_keys, dtype=bool))
     is_near = reading is None and zeros is not None and any((zeros == ~each).all() for each in near)
@@ -253,9 +253,9 @@ def patterned_masks(reading: MaskReading | None, n_heads: int, n_queries: int, n
     ALiBi's biases (Press et al. 2022, "Train Short, Test Long") or sliding windows (Beltagy et al. 2020, "Longformer").
     """
     before = reading or MaskReading(np.ones((n_queries, n_keys), dtype=bool))
-    apart = apart_of(n_queries, n_keys)
+    apart = distances_back(n_queries, n_keys)
     is_causal = not before.differs_between_queries
-    if before.value.dtype == bool or alibi_slopes(before.value, n_heads) is None:  # or it would be added twice
+    if before.value.dtype == bool or alibi_slopes(before.value, n_heads) is None:  # don't add ALiBi twice
         biases = -np.array(slopes(n_heads))[:, None, None] * np.abs(apart)
         yield before.with_mask(biases, "ALiBi, causal" if before.inferred else "ALiBi")
         if is_causal:
@@ -271,7 +271,7 @@ def alibi_slopes(mask: np.ndarray, n_heads: int) -> np.ndarray | None:
     """How fast the numbers of an additive mask fall for each head, if evenly; None if they do otherwise."""
     if mask.dtype == bool or mask.shape[0] != n_heads or mask.ndim != 3 or mask.shape[-1] < 2:
         return None
-    earlier = apart_of(*mask.shape[-2:])[:, :-1] > 0
+    earlier = distances_back(*mask.shape[-2:])[:, :-1] > 0
     steps = np.diff(np.where(seen_in(mask), mask, 0), axis=-1)
     known = seen_in(mask[..., 1:]) & seen_in(mask[..., :-1]) & (earlier | (mask.shape[-2] == 1))
     if not known.any(axis=(-2, -1)).all():

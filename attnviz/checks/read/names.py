@@ -134,7 +134,7 @@ _OTHER_BLOCKS = re.compile(r"(?:^|[./_])(?:mlp|ffn|intermediate|cross_?attn)[./_
 
 
 def stage_named(name: str) -> str:
-    """The stage that a name tells; "" if it tells none."""
+    """The stage that a name stands for; "" if none."""
     known = named(name)
     return known.stage if known else ""
 
@@ -224,7 +224,7 @@ _NUMBERS = {"scale": compiled("scal(?:e|ing)"), "softcap": compiled(r"(?:attn_)?
 
 
 def rotation_kind(name: str) -> str:
-    """What a name is of a rotation: cos, sin, cis (complex), angles, positions, or an other table; "" if it is none."""
+    """The kind of rotation table that a name stands for: cos, sin, cis (complex), angles, positions, other; or ""."""
     return next((kind for kind, pattern in _ROTATION_KINDS.items() if pattern.fullmatch(name)), "")
 
 
@@ -238,7 +238,7 @@ def named_number(name: str) -> str:
     return next((number for number, pattern in _NUMBERS.items() if pattern.fullmatch(name)), "")
 
 
-def is_of_keras(scores: str, names: Iterable[str]) -> bool:
+def is_from_keras(scores: str, names: Iterable[str]) -> bool:
     """Whether this is what Keras calls its weights (`return_attention_scores`), among the names of Keras or Flax."""
     return re.split(r"[./]", scores)[-1].lower() == "attention_scores" and any(map(_KERNEL.fullmatch, names))
 
@@ -275,7 +275,7 @@ def renamed(arrays: Mapping[str, np.ndarray], names: Mapping[str, str]) -> dict[
 
 
 def check_names(names: object, present: Iterable[str]) -> None:
-    """OwnArraysError if `names` doesn't say of names that are present which known ones they stand for."""
+    """Raise OwnArraysError unless `names` maps names that are present to known ones."""
     if not isinstance(names, Mapping) or not all(isinstance(each, str) for pair in names.items() for each in pair):
         raise OwnArraysError(f'names says what arrays are, as in {{"proj_a.weight": "w_q"}}; got {names!r:.60}.')
     present = [*present]
@@ -325,7 +325,7 @@ def layers_of(names: Iterable[str]) -> dict[int, dict[str, str]]:
         match = NUMBERED.fullmatch(name)
         if match and (named(name) or named_number(name)):
             layers.setdefault(int(match["layer"]), {})[name] = name
-        elif layer and named(base):  # as attnviz's own files have it
+        elif layer and named(base):  # as in attnviz's own files
             layers.setdefault(layer, {})[name] = base
     return dict(sorted(layers.items()))
 

@@ -1,4 +1,4 @@
-"""Queries: the arrays of some queries alone, of a sentence whose scores are too many to compare."""
+"""Queries: the arrays of some queries of a sentence that has too many scores to compare all."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +17,7 @@ from attnviz.core.errors import OwnArraysError
 _OF_KEYS = ("k", "v", "context")
 
 
-def of_queries(given: Mapping[str, Any], query: slice) -> list[tuple[Arrays, Sequence[int]]]:
+def arrays_of_queries(given: Mapping[str, Any], query: slice) -> list[tuple[Arrays, Sequence[int]]]:
     """The arrays of these queries, and the keys that they may see; in two ways if nothing tells whether later ones.
 
     The queries' own keys come last, as a decode step has them.
@@ -28,7 +28,7 @@ def of_queries(given: Mapping[str, Any], query: slice) -> list[tuple[Arrays, Seq
     n_queries = _length(arrays, by_stage, ("x", "q", "q_rotated", "attention", "masked", "scaled", "scores"))
     n_keys = _length(arrays, by_stage, ("context", "k", "k_rotated", "v")) or n_queries
     rows = range(0)
-    with suppress(TypeError):  # of a slice that isn't of whole numbers
+    with suppress(TypeError):  # raised by a slice of other types
         rows = range(n_queries)[query] if isinstance(query, slice) else rows
     if len(rows) == 0 or rows.step != 1:
         raise OwnArraysError(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from attnviz.checks.read.decode_steps import KEPT
+from attnviz.checks.read.decode_steps import CACHE_STAGES
 from attnviz.checks.read.layouts import (
     GAINS,
     IN_OUT,
@@ -28,7 +28,7 @@ from attnviz.checks.read.layouts import (
 )
 from attnviz.checks.read.limits import most_numbers
 from attnviz.checks.read.masks import HIDES, MaskReading, inferred_masks, patterned_masks
-from attnviz.checks.read.otherwise_made import norm_of_all_heads
+from attnviz.checks.read.rewrites import full_width_norm
 from attnviz.checks.read.table_rotation import Positions, TableRotation, as_table
 from attnviz.checks.read.user_arrays import UserArrays
 from attnviz.checks.read.user_tables import OF_QUERIES, UserTables
@@ -39,7 +39,7 @@ from attnviz.core.order import CHOICES, LayerConfig, layer_configs
 
 _MAX_READINGS = 64
 _MATRICES = (*PROJECTIONS, "w_o")
-_CONTRIBUTIONS = 2  # times as many numbers as another stage they may have
+_CONTRIBUTIONS = 2  # contributions may have this many times the numbers of another stage
 _STAGES = ("hts", "htd", "hsd", "hsv", "htv", "to", "tn", "te")
 
 
@@ -63,8 +63,8 @@ class Reading:
     config: LayerConfig
     mask: MaskReading | None = None
     adds_to_gains: bool = False  # whether 1 is added to each gain, as in Gemma
-    positions: Positions | None = None  # of the keys, if they aren't 0, 1, 2, ... or the queries' aren't
-    has_fitted_scale: bool = False  # whether the scores' factor is the one that fits, as the arrays lack it
+    positions: Positions | None = None  # those of the keys; None if all are 0, 1, 2, ...
+    has_fitted_scale: bool = False  # whether the scale was fitted, as the arrays lack it
 
     @property
     def table(self) -> TableRotation | None:
@@ -116,7 +116,7 @@ def readings(
             f"A pass begins with x and parameters, with q, k and v, or with scores or attention; got {names}."
         )
     if not ranked:
-        if gain := norm_of_all_heads(arrays):
+        if gain := full_width_norm(arrays):
             raise OwnArraysError(
                 f"A norm of queries and keys has a gain for each dimension of one head; {gain[:40]!r} has those of all "
                 "heads, as in OLMo 2. Give q and k as they are after it, and leave their matrices and norms out."
@@ -139,7 +139,7 @@ def readings(
             f"A stage may have at most {most:,} numbers; with these arrays one would have "
             f"{largest_stage(ranked[0][3]):,}. Give fewer tokens."
         )
-    if "contributions" in arrays:  # which have a row of the output for each head, and are made for these alone
+    if "contributions" in arrays:  # they have an output row for each head, and are computed only if given
         small = [rank for rank in small if largest_stage(rank[3], ("hto",)) <= _CONTRIBUTIONS * most]
         if not small:
             raise OwnArraysError(
@@ -166,9 +166,9 @@ def _fits(
     for layout, fit in [each for each in fitting if each[0].family == array.orientation] or fitting:
         read = arranged(array.value, layout, stage, fit)
         if any(fit == other and np.array_equal(read, each) for other, each in seen):
-            continue  # as for a single head
+            continue  # same numbers, as with a single head
         seen.append((fit, read))
-        if (layout.title != REPEATED or stage in KEPT) and not (sizes["h"] > 1 and layout.is_averaged):
+        if (layout.title != REPEATED or stage in CACHE_STAGES) and not (sizes["h"] > 1 and layout.is_averaged):
             yield from _fits(rest, arrays, {**fit, **_implied(stage, fit, arrays)}, layouts | {stage: layout})
 
 
@@ -181,7 +181,7 @@ def _implied(stage: str, sizes: Sizes, arrays: UserArrays) -> Sizes:
     projected = set(arrays) & {*PROJECTIONS, "q", "k", "v"}
     is_own_context = "context" not in arrays and (not projected or set(arrays) & {"w_k", "w_v"})
     implied = {"s": sizes["t"], "c": sizes["m"]} if is_own_context else {}
-    if not arrays.keys().isdisjoint(KEPT):  # whose number is known later
+    if not arrays.keys().isdisjoint(CACHE_STAGES):  # the cache's length is known later
         implied.pop("s", None)
     return implied if projected else implied | {"d": sizes["m"], "v": sizes["m"], "g": sizes["h"]}
 
@@ -205,7 +205,7 @@ def _read(
             values[stage] = arranged(value, layout, stage, fit)
     d_k, scale = sizes.get("d"), numbers.get("scale")
     if scale and d_k and math.isclose(scale, d_k**-0.5, rel_tol=1e-6):
-        scale = None  # as it is anyway, and is spoken of so
+        scale = None  # the default, and reported as such
     names = set(arrays) - ({"capped"} if "softcap" in numbers else set())
     more: dict[str, Any] = {"softcap": numbers["softcap"]} if "softcap" in numbers else {}
     positions = _positions(arrays, sizes, tables)
@@ -214,7 +214,7 @@ def _read(
     configs = [replace(each, n_heads=sizes["h"], d_k=d_k, scale=scale, **more) for each in layer_configs(names)]
     if not names.isdisjoint(("q_normed", "k_normed")):
         configs += [replace(each, qk_norm=L2Norm()) for each in configs if each.qk_norm == RMSNorm()]
-    if d_k == 1:  # of which there are no pairs
+    if d_k == 1:  # a single dimension forms no pair
         configs = [replace(each, rotation=None) for each in configs]
     rotated = [replace(each, rotation=rotation) for each in configs for rotation in rotations]
     if not rotations and positions and d_k:
@@ -242,7 +242,7 @@ def _positions(arrays: UserArrays, sizes: Sizes, tables: UserTables) -> Position
     """The positions of the keys, if they aren't 0, 1, 2, ... or the queries' aren't."""
     has_context = "context" in arrays and "x" in arrays and arrays["context"].name != arrays["x"].name
     if has_context and tables.position_name != OF_QUERIES:
-        return None  # of two texts, each has its own
+        return None  # two texts have separate positions
     return tables.positions_of(sizes.get("t", 1), sizes.get("s", 1))
 
 
@@ -275,9 +275,9 @@ def _rotations(
     if not sizes.keys() >= {"d", "s"} or not {"q", "k"} & (names | computable(names)):
         return [], True
     n_kept = sizes["p"] if "past_key" in names else 0
-    if "k_rotated" in values:  # given whole: of the rest, queries alone are rotated
+    if "k_rotated" in values:  # all rotated keys are given, so only queries are rotated
         n_kept = max(sizes.get("s", 1) - sizes.get("t", 1), 0)
-    # rotated queries and keys show themselves which pairs were turned, as in GLM others than its tables tell
+    # rotated queries and keys show which pairs were rotated; in GLM these aren't those of its tables
     may_turn_others = {"q_rotated", "k_rotated"} <= names
     rotations = [*tables.rotations(sizes["d"], sizes.get("t", 1), sizes["s"], n_kept, may_turn_others)]
     is_rotated = not names.isdisjoint(("q_rotated", "k_rotated"))

@@ -17,7 +17,7 @@ from numbers import Real
 
 import numpy as np
 
-from attnviz.checks.read.decode_steps import Kept
+from attnviz.checks.read.decode_steps import AfterCache
 from attnviz.checks.read.formats import FLOAT32, Digits, Format, half_step
 from attnviz.checks.read.limits import spend
 from attnviz.checks.read.table_rotation import TableRotation
@@ -28,13 +28,13 @@ from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 
 _DEVIATIONS = 6.0
-_DEVIATIONS_16 = 2.5  # of 16-bit numbers
+_DEVIATIONS_16 = 2.5  # for 16-bit numbers
 _TF32_EPSILON = 2.0**-10
 _NOTHING = np.zeros(())
 _MULTIPLIED = 128  # how many multiplications cost as much as one other operation
-_IN_PARTS = 2**20  # from how many numbers errors are computed head by head
+_SPLIT_SIZE = 2**20  # larger arrays' errors are computed head by head
 _FINE = 1e-4  # a tolerance within which no two explanations agree by chance
-_TRIALS = 16  # with so many, an error is unlikely to be underestimated by half
+_TRIALS = 16  # enough that an error is unlikely to be underestimated by half
 _PRODUCTS = (linear.DotProducts, linear.WeightedSum, linear.Projection, linear.Contributions)
 
 
@@ -73,8 +73,8 @@ class Precision:
     rough_tolerance: float = 0.25
     is_single: bool = False  # a rough pass is computed in float32, whatever its format
     slack: float = 1.0  # a factor of the allowed error, for code that rounds more often than ours
-    rounds_sums: bool = False  # each term of a sum rounds it, in 16 bits too
-    tolerance: Tolerance | None = None  # the user's own, instead of the allowed error
+    rounds_sums: bool = False  # whether sums are rounded after each term, in 16 bits too
+    tolerance: Tolerance | None = None  # the user's tolerance, which replaces the allowed error
 
     @property
     def name(self) -> str:
@@ -200,7 +200,7 @@ def _is_by_heads(operation: Operation, inputs: Sequence[Rounded], value: np.ndar
 
 
 def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, precision: Precision) -> np.ndarray:
-    if value.size >= _IN_PARTS and _is_by_heads(operation, inputs, value):
+    if value.size >= _SPLIT_SIZE and _is_by_heads(operation, inputs, value):
         error = np.empty(value.shape)  # head by head, in a processor's cache
         for at, part in enumerate(value):
             error[at] = _error(operation, [each.of_head(at) for each in inputs], part, precision)
@@ -209,7 +209,7 @@ def _error(operation: Operation, inputs: Sequence[Rounded], value: np.ndarray, p
         return _product_error(operation, inputs, value, precision)
     first, unit = inputs[0], precision.unit
     match operation:
-        case Kept():
+        case AfterCache():
             new = value[..., inputs[-1].value.shape[-2] :, :]
             error = _error(operation.operation, inputs[:-1], new, precision)
             return np.concatenate([np.broadcast_to(inputs[-1].error, inputs[-1].value.shape), error], axis=-2)

@@ -51,7 +51,7 @@ class Table:
 
     @property
     def step(self) -> np.ndarray:
-        """What turns each pair from one position to the next."""
+        """The rotation of each pair from one position to the next."""
         step = self.numbers[1] / self.numbers[0]
         return step / np.abs(step)
 
@@ -125,7 +125,7 @@ class TableRotation(Rotation):
         return self.table.at(np.arange(until - n, until) + self.first)
 
     def error_of(self, x: np.ndarray) -> np.ndarray:
-        """What the rounding of the table leaves in each number."""
+        """The error that the table's rounding leaves in each number."""
         lengths, error = self.lengths(x), np.zeros(x.shape)
         for place in self._places:
             error[..., place] = lengths[..., place] * self.rows(x.shape[-2]).error
@@ -143,7 +143,7 @@ class TableRotation(Rotation):
         return turned
 
     def _pair_of(self, side: int) -> np.ndarray:
-        """Whose angle stands in the table, as it is laid out for the other pairs, at each first or second number."""
+        """The pair whose angle a table for the other pairing holds at each first or second number."""
         n = self.n_rotated // 2
         places = np.arange(n) + side * n if self.pairs == "halves" else 2 * np.arange(n) + side
         return places // 2 if self.pairs == "halves" else places % n

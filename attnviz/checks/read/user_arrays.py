@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from attnviz.checks.read.decode_steps import with_kept
+from attnviz.checks.read.decode_steps import as_decode_steps
 from attnviz.checks.read.files import as_array, numeric
 from attnviz.checks.read.formats import Digits, Format, written_in
 from attnviz.checks.read.layouts import (
@@ -26,14 +26,14 @@ from attnviz.checks.read.names import (
     Meaning,
     convention,
     is_by_heads,
-    is_of_keras,
+    is_from_keras,
     meanings,
     named,
     named_number,
     names_by_stage,
     stage_named,
 )
-from attnviz.checks.read.otherwise_made import after_norm_of_all_heads, with_matrices_of_all_heads
+from attnviz.checks.read.rewrites import after_full_width_norm, with_block_diagonal_matrices
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.core.errors import OwnArraysError
 
@@ -53,7 +53,7 @@ class UserArray:
     dtype: np.dtype  # the original type
     orientation: str | None = None  # the family of a matrix's layout, if its name, its shape or the user tells it
     masks: tuple[MaskReading, ...] = ()
-    note: str = ""  # a sentence on another way to make it than attnviz's
+    note: str = ""  # a sentence, if the user's layer computes it in an unsupported way
 
     @cached_property
     def format_and_digits(self) -> tuple[Format, Digits | None]:
@@ -156,25 +156,25 @@ def _weights_called_scores(arrays: Mapping[str, np.ndarray]) -> str:
     called = [name for name, stage in stage_of.items() if stage == "scores" and arrays[name].dtype.kind in "fV"]
     if "attention" in stage_of.values():
         return ""
-    return next((name for name in called if _are_weights(numeric(name, arrays[name]), is_of_keras(name, arrays))), "")
+    return next((name for name in called if _are_weights(numeric(name, arrays[name]), is_from_keras(name, arrays))), "")
 
 
-def _are_weights(scores: np.ndarray, is_of_keras: bool) -> bool:
+def _are_weights(scores: np.ndarray, is_from_keras: bool) -> bool:
     """Whether "scores" are attention weights; those of queries that see no key may be 0 or NaN.
 
     By Keras' name they are, unless one is below 0, whatever a mistake such as dropout makes of their sums.
     """
     sums, scores = scores.sum(axis=-1, dtype=np.float64), scores.astype(np.float64)
     are_ones, are_none = np.abs(sums - 1) < NEAR_ONE, (sums == 0) | np.isnan(scores).all(axis=-1)
-    if is_of_keras:
+    if is_from_keras:
         return bool((np.isnan(scores) | (scores >= 0) | (scores <= HIDES)).all())
     return bool(((scores >= 0) | are_none[..., None]).all() and are_ones.any() and (are_ones | are_none).all())
 
 
 def other_meanings(arrays: UserArrays) -> Iterator[UserArrays]:
     """The arrays, and what else some of their names may mean in a pass from these arrays; the likeliest first."""
-    arrays = _in_order(with_matrices_of_all_heads(after_norm_of_all_heads(arrays)))
-    steps = [*map(_in_order, with_kept(arrays))]
+    arrays = _in_order(with_block_diagonal_matrices(after_full_width_norm(arrays)))
+    steps = [*map(_in_order, as_decode_steps(arrays))]
     if steps:
         yield from steps
         return

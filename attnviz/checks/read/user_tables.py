@@ -20,7 +20,7 @@ OF_QUERIES = "queries.position_ids"
 class UserTables:
     """The tables among a user's arrays, in each way to read them, and the positions of tokens if they are given."""
 
-    names: tuple[str, ...] = ()  # of the arrays that make the tables
+    names: tuple[str, ...] = ()  # the arrays' names
     tables: tuple[Table, ...] = ()
     speeds: np.ndarray | None = None  # the angle of each pair per position, where there is no table
     position_name: str = ""
@@ -103,7 +103,7 @@ def _may_be_at(table: Table, positions: np.ndarray) -> bool:
 
 def rotation_tables(arrays: Mapping[str, np.ndarray]) -> tuple[UserTables, dict[str, np.ndarray]]:
     """The tables and positions among the arrays, and the arrays; names that can't be read as tables stay with them."""
-    names: defaultdict[str, str] = defaultdict(str)  # by what they are
+    names: defaultdict[str, str] = defaultdict(str)  # keyed by kind
     for name in arrays:
         names.setdefault(rotation_kind(name), name)
     made = _read(arrays, names)
@@ -167,7 +167,7 @@ def _tables(numbers: np.ndarray, error: np.ndarray) -> tuple[Table, ...]:
         for pairs, (one, other) in twice.items():
             if np.allclose(numbers[:, one], numbers[:, other], rtol=0, atol=SAME * np.abs(numbers).max()):
                 tables.append(Table(numbers[:, one], error[:, one], pairs))
-    is_constant = np.allclose(numbers, numbers[:, :1])  # as at position 0, where nothing is turned
+    is_constant = np.allclose(numbers, numbers[:, :1])  # constant, as at position 0
     return (*tables, *([Table(numbers, error)] if not tables or is_constant else []))
 
 

@@ -1,4 +1,4 @@
-"""Call: the arrays of one call of an attention module, from hooks and from what was heard."""
+"""Call: the arrays of one call of an attention module, from hooks and a dispatch log."""
 
 import inspect
 import re
@@ -10,7 +10,7 @@ import numpy as np
 
 from attnviz.checks.read.names import stage_named
 from attnviz.checks.read.user_arrays import NEAR_ONE
-from attnviz.checks.recording.dispatch import Heard, array_of
+from attnviz.checks.recording.dispatch import DispatchLog, array_of
 from attnviz.checks.recording.modules import (
     COMPRESSED,
     KEYS_AND_VALUES,
@@ -19,7 +19,7 @@ from attnviz.checks.recording.modules import (
     AttentionModule,
     latents_of,
 )
-from attnviz.checks.recording.operands import is_norm_of, stages_heard
+from attnviz.checks.recording.operands import is_norm_of, stages_of_operands
 from attnviz.core.errors import OwnArraysError
 
 COMPUTED = ("q", "k", "v", "attention", "concat", "output")  # the recorded arrays that the module computes
@@ -34,20 +34,20 @@ class Call:
     """The arrays recorded by hooks during one call of a module; `arrays` has names that `compare` reads."""
 
     is_readable = True  # until a hook raises
-    is_made_otherwise = False  # whether no stage before the products is computed as attnviz does
+    has_appended_keys = False  # whether the module appends keys that no token has
 
     def __init__(self, attention: AttentionModule, sentence: int) -> None:
         self._attention, self._sentence = attention, sentence
         self._batch_axis = 0 if attention.is_batch_first else 1
         self._n_sentences = 1
-        self._width: int | None = None  # of a head's queries
-        self._has_mask = False  # whether it was called with one
+        self._width: int | None = None  # the length of a query
+        self._has_mask = False  # whether the module was called with a mask
         self._is_added_to = False  # whether the module adds its input to its output
         self._compressed = np.zeros(0)
         self._inputs: dict[str, Any] = {}
         self._fused = np.zeros(0)  # rows of queries, keys and values together
         self._normed: dict[str, np.ndarray] = {}  # queries and keys after a norm of each head
-        self.heard: Heard | None = None  # what a mode reports, if one is active
+        self.dispatch_log: DispatchLog | None = None  # filled by a dispatch mode, if one is active
         self.arrays: dict[str, np.ndarray] = {}
 
     def begin(self, args: tuple, kwargs: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ class Call:
             self._record_context(context, x)
         for name, value in masks.items():
             is_known = "mask" in name or stage_named(name) == "mask"
-            if is_known or value.shape[-2] in (1, len(self.arrays["x"])):  # else a table of distances, perhaps
+            if is_known or value.shape[-2] in (1, len(self.arrays["x"])):  # otherwise it may be a table of distances
                 self.arrays[name if is_known else f"{name}.attn_bias"] = self._mask(name, array_of(value))
         if self._attention.divides_alibi and "alibi" in self.arrays and self._attention.n_heads:
             self.arrays["alibi"] = self.arrays["alibi"] * (self.arrays["x"].shape[-1] / self._attention.n_heads) ** -0.5
@@ -105,7 +105,7 @@ class Call:
         """Record the result of one of the `submodules`."""
         if kind == "w_o":
             self.arrays["concat"] = self._of_sentence(args[0])
-            if self._attention.has_output_outside or self._is_added_to or self._attention.is_huggingfaces:
+            if self._attention.has_output_outside or self._is_added_to or self._attention.is_from_huggingface:
                 self.arrays["output"] = self._of_sentence(result)
         elif kind == POSITION_BIAS:  # (queries, keys, heads), the same for all sentences
             self.arrays[kind] = np.moveaxis(array_of(result), -1, 0)
@@ -117,7 +117,7 @@ class Call:
             self._fused = self._of_sentence(result)
         else:
             letter = kind[2]  # of w_q, and of g_q_norm
-            is_normed = kind in self._attention.stages.values() and kind[0] == "g"  # as attnviz does
+            is_normed = kind in self._attention.stages.values() and kind[0] == "g"  # in the way that attnviz norms
             (self._normed if is_normed else self.arrays)[letter] = self._by_heads(
                 letter, self._of_sentence(result), args[0]
             )
@@ -129,9 +129,9 @@ class Call:
     def _record_latents(self, kind: str, result: Any) -> None:
         n_heads, d_n, d_r, rank = latents_of(self._attention.module)
         array = array_of(result)
-        whole = array.reshape(len(array), -1, array.shape[-1])  # one head of latents stands between
+        whole = array.reshape(len(array), -1, array.shape[-1])  # latents have an axis of one head
         rows = self._of_sentence(result) if kind == QUERIES else whole[self._sentence]
-        rows = rows[-len(self.arrays["x"]) :]  # without those of a cache
+        rows = rows[-len(self.arrays["x"]) :]  # without cached rows
         heads = rows.reshape(len(rows), n_heads, -1).swapaxes(0, 1)
         if kind == QUERIES:  # rotated dimensions first
             self.arrays["q"] = np.concatenate([heads[..., d_n:], heads[..., :d_n]], axis=-1)
@@ -151,70 +151,70 @@ class Call:
         weights = [array for array in returned if array.shape[-2] == n_queries and (array >= 0).all() and array.any()]
         for array in sorted(weights, key=_adds_up, reverse=True)[:1]:
             self.arrays["attention"] = array[self._sentence] if len(array) == self._n_sentences else array
-        with suppress(Exception):  # whatever was heard, what hooks recorded stays
-            self._record_heard()
+        with suppress(Exception):  # the arrays that hooks recorded stay, whatever fails here
+            self._record_operands()
 
     @property
     def note(self) -> str:
-        """Sentences on what was not heard, if anything listened, and on what is recorded in place of parameters."""
-        unheard = self.heard.note if self.heard and "attention" not in self.arrays else ""
-        return f"{unheard} {_APPENDED if self.is_made_otherwise else ''}".strip()
+        """Sentences on why weights are missing, if operations were logged, and on what replaces parameters."""
+        unheard = self.dispatch_log.note if self.dispatch_log and "attention" not in self.arrays else ""
+        return f"{unheard} {_APPENDED if self.has_appended_keys else ''}".strip()
 
     @property
     def parameters(self) -> Mapping[str, Any]:
         """The parameters of what a pass from the recorded arrays computes, by their names."""
         stages, all_of = self._attention.stages, self._attention.parameters
-        return {name: each for name, each in all_of.items() if not self.is_made_otherwise or stages[name][-2:] == "_o"}
+        return {name: each for name, each in all_of.items() if not self.has_appended_keys or stages[name][-2:] == "_o"}
 
-    def listen(self) -> Heard:
+    def log_dispatch(self) -> DispatchLog:
         parameters = self._attention.parameters.values()
-        self.heard = Heard(self._sentence, self._n_sentences, len(self.arrays.get("x", ())), parameters)
-        return self.heard
+        self.dispatch_log = DispatchLog(self._sentence, self._n_sentences, len(self.arrays.get("x", ())), parameters)
+        return self.dispatch_log
 
-    def _record_heard(self) -> None:
-        """Record what was heard, where hooks recorded nothing."""
-        if self.heard is None:
+    def _record_operands(self) -> None:
+        """Record the logged operands where hooks recorded nothing."""
+        if self.dispatch_log is None:
             return
-        operands = self.heard.joined()
+        operands = self.dispatch_log.joined()
         if latents := latents_of(self._attention.module):
             operands |= {name: self._rotated_first(operands[name], *latents) for name in "qk" if name in operands}
         n_new = len(self.arrays.get("context", self.arrays["x"]))
         n_keys: int | None = self.arrays["k"].shape[-2] if "k" in self.arrays else n_new
-        if self._attention.is_torchs and "k" in operands and operands["k"].shape[-2] != n_keys:
-            n_keys = None  # with add_zero_attn and bias_k
+        if self._attention.is_from_torch and "k" in operands and operands["k"].shape[-2] != n_keys:
+            n_keys = None  # add_zero_attn and bias_k append keys
             if operands["k"].shape[-2] > n_new + 1 or operands["k"][:, -1].any() or "attention" not in self.arrays:
                 self._begin_with_keys(operands, operands["k"].shape[-2] - n_new)
-        if "attn_mask" in self.heard.numbers and (self._attention.is_huggingfaces or not self._has_mask):
+        if "attn_mask" in self.dispatch_log.numbers and (self._attention.is_from_huggingface or not self._has_mask):
             self.arrays = {name: each for name, each in self.arrays.items() if stage_named(name) != "mask"}
-            self._has_mask = False  # what was heard combines them
-        for name, number in self.heard.numbers.items():
+            self._has_mask = False  # the recorded attn_mask combines them
+        for name, number in self.dispatch_log.numbers.items():
             if number.dtype == bool and any("in_proj" in each for each in self._attention.parameters):
-                number = np.where(number, 0, -np.inf)  # beside such names True would be read as hidden
+                number = np.where(number, 0, -np.inf)  # with such parameter names True would be read as hidden
             is_known = name in self.arrays or (name == "attn_mask" and self._has_mask)
             if not is_known and not (name == "scale" and np.isclose(number, operands["q"].shape[-1] ** -0.5)):
                 self.arrays[name] = number
-        self.arrays |= stages_heard(operands, self.arrays, self._sources(), n_keys)
-        self._tell_norms()
+        self.arrays |= stages_of_operands(operands, self.arrays, self._sources(), n_keys)
+        self._rename_normed()
         is_made = not {"w_k", "w_qkv"}.isdisjoint(self._attention.stages.values())
         if "past_key" in self.arrays and "k_rotated" in self.arrays and not is_made:
-            del self.arrays["k"]  # a pass that begins with keys takes them whole
+            del self.arrays["k"]  # a pass that begins with keys needs all of them
         if "q" in operands and "q_rotated" not in self.arrays:
             self._drop_unused_positions()
         bias = self.arrays.get(POSITION_BIAS)
-        if bias is not None and "masked" in self.arrays:  # MPT's is for the longest text
+        if bias is not None and "masked" in self.arrays:  # MPT's bias has the length of the longest text
             self.arrays[POSITION_BIAS] = bias[..., -self.arrays["masked"].shape[-1] :]
 
     def _begin_with_keys(self, operands: Mapping[str, np.ndarray], n_appended: int) -> None:
-        """Record queries, keys and values as they enter the products, where keys are appended that no token has."""
-        self.is_made_otherwise = True
+        """Record queries, keys and values as they enter the products, where the module appends keys."""
+        self.has_appended_keys = True
         self.arrays.pop("context", None)
         self.arrays |= {letter: operands[letter] for letter in "qkv"}
         for name, mask in self.arrays.items():
             if stage_named(name) == "mask":
                 self.arrays[name] = np.pad(mask, [*[(0, 0)] * (mask.ndim - 1), (0, n_appended)])
 
-    def _tell_norms(self) -> None:
-        """Record as normed, not as rotated, queries and keys that a norm alone made, also one by hand or wrong."""
+    def _rename_normed(self) -> None:
+        """Rename rotated queries and keys to normed ones where only a norm, perhaps a wrong one, changed them."""
         gains = {self._attention.stages[name]: each for name, each in self._attention.parameters.items()}
         for letter in "qk":
             rows, source = (self.arrays.get(name, np.zeros(0)) for name in (f"{letter}_rotated", letter))
@@ -226,17 +226,17 @@ class Call:
                 self.arrays[f"{letter}_normed"] = self.arrays.pop(f"{letter}_rotated")
 
     def _drop_unused_positions(self) -> None:
-        """Forget what rotates in other layers (SmolLM3), or is made and not used (Falcon), and positions in embeddings.
+        """Drop tables that other layers use (SmolLM3) or none (Falcon), and the positions of embeddings.
 
         In other modules, unused cosines and sines may be a mistake.
         """
-        unused = {"position_ids"} | ({"cos", "sin"} if self._attention.is_huggingfaces else set())
-        if self._attention.is_huggingfaces or "cos" not in self.arrays:
+        unused = {"position_ids"} | ({"cos", "sin"} if self._attention.is_from_huggingface else set())
+        if self._attention.is_from_huggingface or "cos" not in self.arrays:
             self.arrays = {name: array for name, array in self.arrays.items() if name not in unused}
 
     def _sources(self) -> dict[str, np.ndarray]:
         """The rows of queries and keys before rotation; none of PyTorch's own module, which has none."""
-        if self._attention.is_torchs:
+        if self._attention.is_from_torch:
             return {}
         fused = {letter: self._fused for letter in "qk" if self._fused.size}
         return fused | {letter: self.arrays[letter] for letter in "qk" if letter in self.arrays}
@@ -244,7 +244,8 @@ class Call:
     def _rotated_first(self, rows: np.ndarray, n_heads: int, d_n: int, d_r: int, rank: int) -> np.ndarray:
         """Queries or keys of latent attention with the rotated dimensions first, neighbours paired."""
         rotated = rows[..., d_n:]
-        if getattr(getattr(self._attention.module, "config", None), "rope_interleave", False):  # then halves are
+        # then the module pairs halves
+        if getattr(getattr(self._attention.module, "config", None), "rope_interleave", False):
             rotated = np.stack([rotated[..., : d_r // 2], rotated[..., d_r // 2 :]], axis=-1).reshape(rotated.shape)
         return np.concatenate([rotated, rows[..., :d_n]], axis=-1)
 
@@ -288,7 +289,7 @@ class Call:
 
     def _is_by_heads(self, name: str, length: int) -> bool:
         """Whether the first of a mask's three axes is that of heads, as in a bias that all sentences share."""
-        if self._attention.is_torchs:
+        if self._attention.is_from_torch:
             return False
         n, n_heads = self._n_sentences, self._attention.n_heads
         others = {1, *((n, n * n_heads) if n_heads else ())}
@@ -304,7 +305,7 @@ def _is_bias(name: str) -> bool:
 
 
 def _rotations(arguments: Mapping[str, Any], is_sin_first: bool) -> Iterator[tuple[str, Any]]:
-    """What a module is called with that rotates its queries and keys: cosines, sines and positions."""
+    """The arguments that rotate queries and keys: cosines, sines and positions."""
     tables = {name: arguments[name] for name in ("cos", "sin", "position_ids") if name in arguments}
     for name in ("position_embeddings", "rotary_pos_emb", "freqs_cis"):
         table: Any = arguments.get(name)

@@ -26,7 +26,7 @@ from attnviz.checks.recording.layer import (
     without_fused_kernels,
 )
 from attnviz.checks.recording.modules import in_eval_mode
-from attnviz.checks.recording.parameters import OF_OUTPUT, Parameters, with_vectors_drawn
+from attnviz.checks.recording.parameters import OF_OUTPUT, Parameters, with_random_vectors
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import Comparison
 from attnviz.core.arguments import check_int
@@ -34,7 +34,7 @@ from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
 
-_ALIKE = 1e-3  # relative: threads may add in another order, dropout changes more
+_TOLERANCE = 1e-3  # relative: threads may add in another order, dropout changes more
 _RANDOM = (
     "other numbers each time that it is called, in eval mode too. Is there dropout that eval() leaves on, such as "
     "F.dropout(x, p) without training=self.training, or a cache?"
@@ -166,7 +166,7 @@ def check(
             f"inputs must have the shape (sentences, tokens, d_model), with a d_model of {d_model} as like has; got "
             f"{x.shape}."
         )
-    with in_eval_mode(my_module, like), without_fused_kernels(my_module, like), with_vectors_drawn(library, seed):
+    with in_eval_mode(my_module, like), without_fused_kernels(my_module, like), with_random_vectors(library, seed):
         tables = tables_of(library, x)
         passes, meaning, about_like = _passes(library, x, tables)
         parameters = Parameters(library, passes["no mask"])
@@ -195,7 +195,7 @@ def _passes(library: Layer, x: np.ndarray, tables: Mapping[str, Any]) -> tuple[P
     for call in calls(library, x, tables):
         way, arrays, meaning = call.way, call.arrays, call.meaning
         trace = _by_tables(library, arrays | rotated_by) if rotated_by else None
-        if trace is None:  # also a layer of SmolLM3 that doesn't rotate by them
+        if trace is None:  # some layers of SmolLM3 don't rotate
             arrays = {name: array for name, array in arrays.items() if not is_rotation_table(name)}
             comparison = compare(None, arrays, orientation=library.orientation)
             trace = comparison.trace if _agrees(comparison) else None
@@ -287,12 +287,12 @@ def _rank(comparison: Comparison) -> tuple[bool, bool, int]:
 
 def _differ(one: Call, other: Call) -> bool:
     arrays, again = _computed(one.arrays), _computed(other.arrays)
-    return arrays.keys() != again.keys() or not all(_alike(arrays[name], again[name]) for name in arrays)
+    return arrays.keys() != again.keys() or not all(_are_close(arrays[name], again[name]) for name in arrays)
 
 
-def _alike(one: np.ndarray, other: np.ndarray) -> bool:
+def _are_close(one: np.ndarray, other: np.ndarray) -> bool:
     largest = np.abs(one[np.isfinite(one)]).max(initial=0)
-    return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=_ALIKE * largest, equal_nan=True)
+    return one.shape == other.shape and np.allclose(one, other, rtol=0, atol=_TOLERANCE * largest, equal_nan=True)
 
 
 def _computed(arrays: Mapping[str, np.ndarray]) -> Arrays:

@@ -1,6 +1,6 @@
 """Dispatch: the operands of matrix products, softmaxes and fused attention while a module of PyTorch runs.
 
-A dispatch mode hears them below whatever API is called (`@`, einsum, `scaled_dot_product_attention`, `F.softmax`), also
+A dispatch mode sees them below whatever API is called (`@`, einsum, `scaled_dot_product_attention`, `F.softmax`), also
 inside `nn.MultiheadAttention`. A function mode would turn off that module's fast path, which changes what it computes.
 """
 
@@ -20,7 +20,7 @@ _PRODUCTS["baddbmm_"] = _PRODUCTS["baddbmm"]
 _SOFTMAXES = ("_softmax", "_safe_softmax")
 _SCALINGS: Mapping[str, Callable[[float], float]] = {"mul": float, "div": lambda by: 1 / by}
 _COPIES = ("clone", "_to_copy")
-# In inference mode these arrive whole, and what they are made of is heard only if they are decomposed
+# In inference mode these arrive as a whole: decompose them to see the operations inside
 _COMPOSITES = ("matmul", "einsum", "softmax", "scaled_dot_product_attention", "_scaled_dot_product_attention_math")
 _FUSED = "_scaled_dot_product_"
 _KERNELS = ("attention", "attn", "transformer_encoder_layer")
@@ -35,25 +35,27 @@ _ALONG_BATCH = (
 _HIDES = -1e3  # lower numbers among attention weights were meant to hide a key
 
 
-class Heard:
-    """The operands heard in one call, for one sentence of the batch."""
+class DispatchLog:
+    """The operands of one call, for one sentence of the batch."""
 
     def __init__(self, sentence: int, n_sentences: int, n_queries: int, parameters: Iterable[Any] = ()) -> None:
         self._sentence, self._n_sentences, self._n_queries = sentence, n_sentences, n_queries
         self._parameters = {_storage(each) for each in parameters}
         self._products: list[tuple[np.ndarray, np.ndarray]] = []  # since the last softmax
-        self._factors: dict[int, tuple[float, Any]] = {}  # by storage: the factor of a tensor, which is kept alive
+        self._factors: dict[
+            int, tuple[float, Any]
+        ] = {}  # by storage: a tensor's factor, and the tensor to keep it alive
         self._leading: tuple[int, ...] = ()  # the axes of the last softmax before queries and keys
-        self.heads: list[Arrays] = []  # of each softmax: q, k, v, masked and attention
+        self.heads: list[Arrays] = []  # for each softmax: q, k, v, masked and attention
         self.numbers: Arrays = {}  # scale and attn_mask of fused attention
         self._is_along_batch = False  # whether a softmax ran over sentences, token by token
-        self.fused = ""  # the operation that computes attention in one kernel, whose weights aren't heard
+        self.fused = ""  # the operation that computes attention in one kernel, without weights to record
 
     def operation(self, name: str, arguments: Mapping[str, Any], result: Any) -> None:
         """Keep what an operation of PyTorch's `aten` reads and returns."""
         if name in _PRODUCTS:
             a, b = (arguments[each] for each in _PRODUCTS[name])
-            if _storage(b) not in self._parameters:  # else it is a projection
+            if _storage(b) not in self._parameters:  # otherwise it is a projection
                 self._product(*((a, b) if a.ndim == 3 else (a[None], b[None])))
         elif name in _SOFTMAXES:
             self._softmax(arguments["self"], result)
@@ -72,7 +74,7 @@ class Heard:
         if self.heads and "v" not in self.heads[-1]:
             last = self.heads[-1]
             n_queries, n_keys = last["masked"].shape[-2:]
-            # one less with a sink, dropped after the softmax
+            # a sink's column is dropped after the softmax
             if n * rows == math.prod(self._leading) * n_queries and 0 <= n_keys - inner <= 1:
                 weights = self._of_sentence(a, n_queries, inner)
                 if not ((weights < 0) & (weights > _HIDES)).any():
@@ -139,7 +141,7 @@ class Heard:
 
     @property
     def note(self) -> str:
-        """A sentence on why attention weights were not heard; empty if they were."""
+        """A sentence on why attention weights were not recorded; empty if they were."""
         if self._is_along_batch:
             return _ALONG_BATCH.format(n=self._n_sentences, t=self._n_queries)
         if any("attention" in each for each in self.heads):
@@ -160,18 +162,18 @@ class Heard:
         return {name: np.concatenate([each[name] for each in used]) for name in used[0]}
 
 
-def can_listen(module: Any) -> bool:
-    """Whether operations of a module can be heard: if it is one of PyTorch's."""
+def can_log_dispatch(module: Any) -> bool:
+    """Whether operations of a module can be logged: whether it is one of PyTorch's."""
     torch = sys.modules.get("torch")
     dispatch = getattr(getattr(torch, "utils", None), "_python_dispatch", None)
     return hasattr(dispatch, "TorchDispatchMode") and isinstance(module, torch.nn.Module)  # type: ignore[union-attr]
 
 
-def listening(heard: Heard) -> Any:
-    """A mode of PyTorch that reports each operation to `heard`. It never changes a result, nor raises."""
+def dispatch_mode(log: DispatchLog) -> Any:
+    """A mode of PyTorch that reports each operation to `log`. It never changes a result, nor raises."""
     base: Any = sys.modules["torch"].utils._python_dispatch.TorchDispatchMode
 
-    class Listening(base):
+    class DispatchMode(base):
         supports_higher_order_operators = True  # flex_attention raises under modes without it
 
         @classmethod
@@ -189,10 +191,10 @@ def listening(heard: Heard) -> Any:
             result = func(*args, **kwargs)
             with suppress(Exception):
                 names = [each.name for each in func._schema.arguments] if hasattr(func, "_schema") else []
-                heard.operation(name, {**dict(zip(names, args, strict=False)), **kwargs}, result)
+                log.operation(name, {**dict(zip(names, args, strict=False)), **kwargs}, result)
             return result
 
-    return Listening()
+    return DispatchMode()
 
 
 def array_of(tensor: Any) -> np.ndarray:

@@ -12,8 +12,8 @@ from attnviz.checks.recording.modules import AttentionModule, attention_modules,
 from attnviz.core.arguments import quoted
 from attnviz.core.errors import OwnArraysError, guarded
 
-_OUTPUTS = ("logits", "last_hidden_state")  # of Hugging Face's outputs, which may begin with a loss
-_ALIKE = 1e-6  # relative: threads may add in another order, dropout changes more
+_OUTPUTS = ("logits", "last_hidden_state")  # fields of Hugging Face's outputs, whose first may be a loss
+_TOLERANCE = 1e-6  # relative: threads may add in another order, dropout changes more
 
 
 def head_effects(
@@ -83,7 +83,7 @@ def head_effects(
 
     with in_eval_mode(model), _without_gradients(), _hooked(layers):
         whole = run()
-        if not np.allclose(whole, run(), rtol=_ALIKE, atol=_ALIKE * float(np.abs(whole).max()), equal_nan=True):
+        if not np.allclose(whole, run(), rtol=_TOLERANCE, atol=_TOLERANCE * float(np.abs(whole).max()), equal_nan=True):
             raise OwnArraysError(
                 "Two equal calls gave different outputs, so no change can be put down to a head. Is there dropout that "
                 "eval() leaves on, such as F.dropout(x, p) without training=self.training, or a cache that grows?"
@@ -102,7 +102,8 @@ class _Layer:
     def __init__(self, attention: AttentionModule) -> None:
         self.attention = attention
         self.name = next((name for name, stage in attention.stages.items() if stage == "w_o"), "")
-        self.is_called = self.is_heard = False  # the attention; its output matrix, as a layer of its own
+        self.is_called = False  # the attention module
+        self.is_w_o_called = False  # its output matrix, if that is a module with a forward of its own
         self._head: int | None = None
         place = attention.path or "the model"
         if not self.name:
@@ -118,7 +119,7 @@ class _Layer:
             self.is_called = True
 
         def enter(module: Any, args: tuple) -> tuple | None:
-            self.is_called = self.is_heard = True
+            self.is_called = self.is_w_o_called = True
             if self._head is None:
                 return None
             zeroed = _copy(args[0])
@@ -134,7 +135,7 @@ class _Layer:
     def without(self, head: int) -> Iterator[None]:
         self._head = head
         try:
-            with nullcontext() if self.is_heard else self._zeroed(head):
+            with nullcontext() if self.is_w_o_called else self._zeroed(head):
                 yield
         finally:
             self._head = None

@@ -42,7 +42,7 @@ class LayerHeads:
     keys: tuple[str, ...] = ()
     is_shared: bool = False
     note: str = ""
-    statistics: dict[str, np.ndarray] = field(default_factory=dict)  # as by `statistics_of`, NaN for none
+    statistics: dict[str, np.ndarray] = field(default_factory=dict)  # from `statistics_of`; NaN where there is none
 
 
 def heads_of(recorded: Recorded) -> list[LayerHeads]:

@@ -88,7 +88,7 @@ class Layer:
 
     @cached_property
     def parameters(self) -> Mapping[str, Any]:
-        """Those that have a stage, by name."""
+        """The parameters that have a stage, by name."""
         tensors = dict(self.called.named_parameters())
         return {name: tensors[name] for name in self.stages}
 
@@ -106,7 +106,7 @@ class Layer:
 
     @property
     def orientation(self) -> Orientation | None:
-        """That of all matrices, if they have the same."""
+        """The orientation of all matrices, if they share one."""
         all_of = {self.is_in_out(name) for name, each in self.parameters.items() if len(each.shape) == 2}
         return (IN_OUT if True in all_of else OUT_IN) if len(all_of) == 1 else None
 

@@ -67,29 +67,29 @@ class AttentionModule:
     @property
     def numbers(self) -> dict[str, float]:
         """The scale and softcap of scores that models of Hugging Face declare; Gemma and T5 have unusual ones."""
-        if not self.is_huggingfaces:
+        if not self.is_from_huggingface:
             return {}
         numbers = {name: getattr(self.module, declared, None) for name, declared in _DECLARED.items()}
         return {name: float(each) for name, each in numbers.items() if isinstance(each, int | float) and each}
 
     @property
-    def is_torchs(self) -> bool:
+    def is_from_torch(self) -> bool:
         """Whether it is `nn.MultiheadAttention`."""
         return type(self.module).__module__.startswith("torch.nn.")
 
     @property
-    def is_huggingfaces(self) -> bool:
+    def is_from_huggingface(self) -> bool:
         return type(self.module).__module__.startswith("transformers.")
 
     @property
     def divides_alibi(self) -> bool:
         """Whether it divides scores with ALiBi's biases in them, as Falcon; others add these afterwards."""
-        return self.is_huggingfaces and type(self.module).__module__.split(".")[2] == "falcon"
+        return self.is_from_huggingface and type(self.module).__module__.split(".")[2] == "falcon"
 
     @property
     def is_sin_first(self) -> bool:
         """Whether it is called with sines and cosines, in this order, as GPT-J and CodeGen."""
-        return self.is_huggingfaces and type(self.module).__module__.split(".")[2] in ("gptj", "codegen")
+        return self.is_from_huggingface and type(self.module).__module__.split(".")[2] in ("gptj", "codegen")
 
     @property
     def is_batch_first(self) -> bool:
@@ -133,10 +133,10 @@ def attention_modules(
     return [_read(path, modules, innermost, stage_of) for path in innermost], skipped
 
 
-def parameter_names(module: Any, most: int = 8) -> str:
+def parameter_names(module: Any) -> str:
     """The first names of a module's parameters, listed for an error."""
     names = [name for name, _ in module.named_parameters()]
-    return f"{', '.join(names[:most])}{' ...' * (len(names) > most)}" or "no parameters"
+    return f"{', '.join(names[:8])}{' ...' * (len(names) > 8)}" or "no parameters"
 
 
 def _read(path: str, modules: Mapping[str, Any], others: list[str], stage_of: StageOf) -> AttentionModule:

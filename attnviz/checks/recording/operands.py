@@ -1,4 +1,4 @@
-"""Operands: what was heard of a call as the stages of a layer: q and k as they enter products, kept keys, weights."""
+"""Operands: a call's logged operands as stages: queries and keys as they enter products, cached keys, weights."""
 
 import math
 from collections.abc import Mapping
@@ -10,12 +10,14 @@ from attnviz.checks.read.masks import HIDES
 from attnviz.checks.read.names import stage_named
 
 _ROUNDING = 1e-5  # relative to the largest number
-_NEAR = 1e-3  # of a factor
-_MOST_NUMBERS = 2**16  # are searched for equal ones
+_NEAR = 1e-3  # relative error of a factor
+_MOST_NUMBERS = 2**16  # how many numbers are searched for
 
 
-def stages_heard(operands: Arrays, arrays: Arrays, sources: Mapping[str, np.ndarray], n_keys: int | None) -> Arrays:
-    """The stages that `arrays` of a call lack, from what was heard (q, k, v, masked and attention, each by heads).
+def stages_of_operands(
+    operands: Arrays, arrays: Arrays, sources: Mapping[str, np.ndarray], n_keys: int | None
+) -> Arrays:
+    """The stages that `arrays` of a call lack, from its operands (q, k, v, masked and attention, each by heads).
 
     `sources` hold the numbers of q and k before any rotation; `n_keys` is the number of new keys, None where keys are
     appended that no token has.
@@ -50,9 +52,9 @@ def stages_heard(operands: Arrays, arrays: Arrays, sources: Mapping[str, np.ndar
             stages[letter] = rows
     if np.ndim(arrays.get("attention", 0)) != 3 and "attention" in operands:
         stages["attention"] = operands["attention"]
-    is_shifted = "masked" in operands and not operands["masked"].max(axis=-1).any()  # each row's largest subtracted
+    is_shifted = "masked" in operands and not operands["masked"].max(axis=-1).any()  # each row's maximum was subtracted
     if "masked" in operands and n_keys is not None and not is_shifted:
-        stages["masked"] = operands["masked"][..., : operands["attention"].shape[-1]]  # without the column of a sink
+        stages["masked"] = operands["masked"][..., : operands["attention"].shape[-1]]  # without a sink's column
     return stages
 
 
@@ -81,7 +83,7 @@ def _hides(mask: np.ndarray) -> np.ndarray:
 
 
 def _appends_keys(keys: np.ndarray, n_new: int, sources: Mapping[str, np.ndarray]) -> bool:
-    """Whether keys that no token has follow those of the tokens, like `bias_k` and the zeros of `add_zero_attn`."""
+    """Whether appended keys follow those of the tokens, like `bias_k` and the zeros of `add_zero_attn`."""
     if keys.shape[-2] <= n_new or "k" not in sources:
         return False
     rows = _groups(keys)

@@ -16,7 +16,8 @@ from attnviz.core.trace import Trace
 
 _FUSED = {"w_qkv": ("w_q", "w_k", "w_v"), "b_qkv": ("b_q", "b_k", "b_v")}
 OF_OUTPUT = ("w_o", "b_o")
-_ORDERS = {False: "all of Q, then all of K and V", True: "Q, K and V of each head in turn"}  # by heads
+# keyed by whether a fused array is ordered by heads
+_ORDERS = {False: "all of Q, then all of K and V", True: "Q, K and V of each head in turn"}
 
 
 class Parameters:
@@ -45,7 +46,7 @@ class Parameters:
     def orders(self, mine: Layer) -> Sequence[bool]:
         """Whether a fused array of mine may be filled by heads, or not, the likelier first."""
         fused = [name for name, stage in mine.stages.items() if stage == "w_qkv"]
-        if not fused or _last_parts(fused[0]) in self._fused:  # which is copied as it is
+        if not fused or _last_parts(fused[0]) in self._fused:  # a matrix of the same name is copied unchanged
             return (False,)
         return (True, False) if is_by_heads(fused[0]) else (False, True)
 
@@ -111,7 +112,7 @@ def _last_parts(name: str) -> str:
 
 
 @contextmanager
-def with_vectors_drawn(layer: Layer, seed: int) -> Iterator[None]:
+def with_random_vectors(layer: Layer, seed: int) -> Iterator[None]:
     """Add random numbers to biases and gains, as fresh ones (0 and 1) would hide mistakes."""
     rng = np.random.default_rng(seed)
     vectors = {name: each for name, each in layer.called.named_parameters() if len(each.shape) == 1}

@@ -15,7 +15,7 @@ from attnviz.checks.read.files import Arrays, as_array, numeric
 from attnviz.checks.read.layouts import stages
 from attnviz.checks.read.names import NUMBERED, stage_named
 from attnviz.checks.recording.call import Call
-from attnviz.checks.recording.dispatch import array_of, can_listen, listening
+from attnviz.checks.recording.dispatch import array_of, can_log_dispatch, dispatch_mode
 from attnviz.checks.recording.modules import (
     LOOKED_FOR,
     AttentionModule,
@@ -25,7 +25,7 @@ from attnviz.checks.recording.modules import (
 )
 from attnviz.checks.report.compare_arrays import compare
 from attnviz.checks.report.verdict import ARRAYS_TO_SEND
-from attnviz.core.arguments import check_int, check_sequence_of_words, check_type, quoted
+from attnviz.core.arguments import check_int, check_type, quoted
 from attnviz.core.errors import OwnArraysError, guarded
 from attnviz.core.parameters import ALL_AXES
 from attnviz.core.trace import Trace
@@ -72,7 +72,7 @@ class Recorded(Sequence):
     ) -> None:
         for name, words in (("tokens", tokens), ("context_tokens", context_tokens)):
             if words is not None:
-                check_sequence_of_words(name, words, OwnArraysError)
+                _check_sequence(name, words)
         self.paths, self.skipped = tuple(paths), skipped
         self.notes: dict[str, str] = {}
         self.tokens = None if tokens is None else tuple(tokens)
@@ -187,7 +187,7 @@ class Recorded(Sequence):
         contexts = {each[1] for layer, each in self.lengths.items() if each and "context" in self._layers[layer]}
         is_context = _fits(context_tokens, n_queries) or (context_tokens is None and n_queries in contexts)
         is_own = _fits(tokens, n_queries)
-        if is_context and is_own:  # as long as both sentences: the module's name may tell
+        if is_context and is_own:  # both sentences have this length: the module's name may tell which
             is_encoder, is_decoder = "encoder" in path, "decoder" in path
             is_context, is_own = is_encoder and not is_decoder, is_decoder and not is_encoder
         if not is_context and not is_own and n_queries < n_keys and _fits(tokens, n_keys):
@@ -371,7 +371,7 @@ def record(
         )
     recorded = Recorded([each.path for each in modules], skipped, tokens, context_tokens)
     recorded.notes = {each.path: each.note for each in modules if each.note}
-    modes: list[Any] = []  # that listen, the innermost last
+    modes: list[Any] = []  # the active dispatch modes, the innermost last
     of_modules = (_hooks(module, place, recorded, sentence, names or {}, modes) for place, module in enumerate(modules))
     handles = [*chain.from_iterable(of_modules)]
     try:
@@ -394,7 +394,7 @@ def _hooks(
 ) -> Iterator[Any]:
     """Register the hooks that record a module, which need to be removed afterwards."""
     calls: list[Call] = []  # the innermost last
-    listens = can_listen(attention.module)
+    logs_dispatch = can_log_dispatch(attention.module)
 
     def record_part(part: str, *args: Any, is_last: bool = False) -> None:
         """Record a part of the innermost call. An error must not reach the model's forward."""
@@ -416,8 +416,8 @@ def _hooks(
     def begin(module: Any, args: tuple, kwargs: dict) -> None:
         calls.append(Call(attention, sentence))
         record_part("begin", args, kwargs)
-        if listens:
-            modes.append(listening(calls[-1].listen()))
+        if logs_dispatch:
+            modes.append(dispatch_mode(calls[-1].log_dispatch()))
             modes[-1].__enter__()
 
     def stop(module: Any, args: tuple, output: Any) -> None:
@@ -433,7 +433,7 @@ def _hooks(
     yield attention.module.register_forward_pre_hook(begin, with_kwargs=True)
     for kind, module in attention.submodules.items():
         yield module.register_forward_hook(partial(project, kind))
-    if listens:
+    if logs_dispatch:
         yield attention.module.register_forward_hook(stop, always_call=True)
     yield attention.module.register_forward_hook(end)
 
@@ -460,3 +460,14 @@ def check_words(recorded: Recorded) -> None:
         if words is not None and lengths and len(words) not in lengths:
             numbers = " or ".join(map(str, lengths))
             raise OwnArraysError(f"{name} must be the {numbers} words of the recorded sentence; got {len(words)}.")
+
+
+def _check_sequence(name: str, words: Any) -> None:
+    """Raise OwnArraysError unless `words` is a list, a tuple or an array of str."""
+    if isinstance(words, str):
+        raise OwnArraysError(f"{name} must be a sequence of words; got text. Write {name}.split().")
+    if not isinstance(words, Sequence | np.ndarray):
+        raise OwnArraysError(f"{name} must be a sequence of words; got {quoted(words)}. Give a list of str.")
+    if others := [type(each).__name__ for each in words if not isinstance(each, str)]:
+        came = f"{type(words).__name__} with {others[0]}"
+        raise OwnArraysError(f"{name} must be a sequence of words; got {came} in it. Give a list of str.")

@@ -25,7 +25,7 @@ from attnviz.checks.read.labels import (
 )
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, PROJECTIONS, Orientation, layouts_of, score_stages
 from attnviz.checks.read.names import MEANINGS, Meaning, layers_of, named, of_layer, renamed, unknown_names
-from attnviz.checks.read.queries import of_queries, words_of_queries
+from attnviz.checks.read.queries import arrays_of_queries, words_of_queries
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.checks.read.user_arrays import Conventions
 from attnviz.checks.report.notes import how_read, questions
@@ -231,7 +231,7 @@ def _explained(
     if query is None:
         batch = explain_batch(batches, None, stated) if batches else None
         return batch, batch.shown if batch else explain(None, arrays, layer, stated), texts
-    ways = [of_queries(each, query) for each in (batches[0].of_each if batches else [own])]
+    ways = [arrays_of_queries(each, query) for each in (batches[0].of_each if batches else [own])]
     found = None
     for at in range(max(map(len, ways))):
         cut, keys = zip(*(each[min(at, len(each) - 1)] for each in ways), strict=True)

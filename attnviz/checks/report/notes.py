@@ -10,7 +10,7 @@ from attnviz.checks.passes.nodes import FULLY_MASKED
 from attnviz.checks.passes.rope_variants import RopeVariant
 from attnviz.checks.read.labels import shortened, title
 from attnviz.checks.read.layouts import BY_HEADS, IN_OUT, JOINED, OUT_IN, PROJECTIONS, score_stages, stages_after_scores
-from attnviz.checks.read.masks import MaskReading, UserMask, alibi_slopes, apart_of, are_slopes, seen_in
+from attnviz.checks.read.masks import MaskReading, UserMask, alibi_slopes, are_slopes, distances_back, seen_in
 from attnviz.checks.read.names import is_by_heads, is_rotation_table, named
 from attnviz.checks.read.user_arrays import ZERO_KEY, UserArrays
 from attnviz.checks.read.user_tables import OF_QUERIES
@@ -168,7 +168,7 @@ def _questions_of_mask(mask: MaskReading, n_heads: int, may_write: bool) -> Iter
             yield f"Does True in your {name} mean a {meaning} key? If it means a {other} one, the mask is inverted."
     seen = seen_in(mask.value)
     is_of_padding = _is_padding(seen)
-    sees_itself = (seen & (apart_of(*seen.shape[-2:]) == 0)).any(axis=-1)
+    sees_itself = (seen & (distances_back(*seen.shape[-2:]) == 0)).any(axis=-1)
     if mask.inferred == "zeros" and not is_of_padding and (seen.any(axis=-1) & ~sees_itself).any():
         yield "Are the keys with a share of 0 those that should be hidden? Give the mask, as it was not compared."
     steepness = alibi_slopes(mask.value, n_heads)

@@ -14,7 +14,7 @@ from attnviz.checks.read.names import is_rotation_table
 from attnviz.checks.read.user_arrays import NEAR_ONE
 from attnviz.explain.wording import listed
 
-_ALIKE = 0.02  # relative difference at which lengths count as equal
+_TOLERANCE = 0.02  # relative difference at which lengths count as equal
 _NORMALISED, _ROTATED = "normalised queries and keys", "every RoPE"
 _BIASED = "biases of scores that no mask in the file holds"
 
@@ -72,7 +72,7 @@ def _looks_rotated(first: Agreement) -> bool:
     if first.value is None or first.expected is None:
         return False
     yours, ours = first.value, first.expected
-    if first.off <= _ALIKE * np.abs(ours[np.isfinite(ours)]).max(initial=0):
+    if first.off <= _TOLERANCE * np.abs(ours[np.isfinite(ours)]).max(initial=0):
         return False
     if first.stage in ("q", "k"):
         yours, ours = np.linalg.norm(yours, axis=-1), np.linalg.norm(ours, axis=-1)
@@ -80,7 +80,7 @@ def _looks_rotated(first: Agreement) -> bool:
         yours, ours = (np.diagonal(each, axis1=-2, axis2=-1) for each in (yours, ours))
     else:
         return False
-    return bool((np.abs(yours - ours) <= _ALIKE * np.abs(ours).max()).all())
+    return bool((np.abs(yours - ours) <= _TOLERANCE * np.abs(ours).max()).all())
 
 
 def _wrong_sum(first: Agreement) -> tuple[tuple[int, ...], float] | None:

@@ -19,7 +19,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.wording import listed
 
 ARRAYS_TO_SEND = "the arrays, or their names and shapes,"
-_MAX_SAID = 4  # alternatives in the verdict
+_MAX_OTHERS = 4  # alternatives in the verdict
 AS_COMPUTED = "as your code computed it"  # the source of a mistaken stage's numbers
 
 
@@ -297,8 +297,8 @@ class Comparison:
         sentences.append(f"{self._first_cause}." if more else f"{self._first_cause}: {so}, {agree}")
         if self.alternatives:
             others = [" and ".join(map(cause, each)) for each in self.alternatives]
-            more_ways = f" (and in {len(others) - _MAX_SAID} more ways)" if len(others) > _MAX_SAID else ""
-            sentences.append(f"These numbers would be the same if {' or if '.join(others[:_MAX_SAID])}{more_ways}.")
+            more_ways = f" (and in {len(others) - _MAX_OTHERS} more ways)" if len(others) > _MAX_OTHERS else ""
+            sentences.append(f"These numbers would be the same if {' or if '.join(others[:_MAX_OTHERS])}{more_ways}.")
         sentences += filter(None, (CAUSES[each.id].on_purpose for each in self.causes))
         if more:
             so = "Read so" if all(each.id == WRONG_AXES for each in self.causes) else "Computed with these mistakes"

@@ -216,7 +216,7 @@ class Rotation(Operation):
         positions = (
             f"np.arange({self.first}, {self.first} + {x}.shape[-2])" if self.first else f"np.arange({x}.shape[-2])"
         )
-        one, other = (_written(place) for place in self._places)
+        one, other = (_format_slice(place) for place in self._places)
         return (
             f"speeds = {float(self.base)!r} ** (-np.arange(0, {self.n_rotated}, 2) / {self.n_rotated})  # of each pair",
             f"angles = {positions}[:, None] * speeds",
@@ -258,7 +258,7 @@ def _rotation_lines(of_numbers: Iterable[tuple[str, str]]) -> tuple[Line, ...]:
     return tuple(Line((x,), f"{{{x}}} × {{factor_{x}}}, {factor_is}", f"product_{x}") for x, factor_is in of_numbers)
 
 
-def _written(place: slice) -> str:
+def _format_slice(place: slice) -> str:
     return f"{place.start or ''}:{place.stop}" + f":{place.step}" * (place.step is not None)
 
 

@@ -26,15 +26,15 @@ from attnviz.explain.steps.start import QUESTION
 from attnviz.explain.steps.tokens import POSITIONS, TOKENS
 from attnviz.explain.steps.weighted_sum import BLOCKS, WEIGHTED_SUM
 from attnviz.explain.story import Story, applicable
-from attnviz.explain.texts import entering_titles
+from attnviz.explain.texts import input_titles
 
-ENTERING = (TOKENS, POSITIONS, INPUT_NORM)
+INPUT_STEPS = (TOKENS, POSITIONS, INPUT_NORM)
 _COMPARED = (QUERY_LATENT, LATENT, PROJECTIONS, QK_NORM, ABSORBED_QUERIES, ROTATION)
 _SCORED = (SCORES, SCALING, SOFTCAP, ALIBI, MASK)
 _ATTENTION = (SOFTMAX, BLOCKS, WEIGHTED_SUM, ABSORBED_VALUES, CONCATENATION, OUTPUT, RESIDUAL)
 LAYER = (ATTN_NORM, *_COMPARED, *_SCORED, *_ATTENTION, MLP_NORM, NEURONS, MLP, MLP_RESIDUAL, MEMORY)
-LEAVING = (ANSWER, WHOLE_PASS)
-STEPS = (QUESTION, *ENTERING, *LAYER, *LEAVING)  # all steps; those of LAYER are repeated for each layer of a pass
+OUTPUT_STEPS = (ANSWER, WHOLE_PASS)
+STEPS = (QUESTION, *INPUT_STEPS, *LAYER, *OUTPUT_STEPS)  # all steps; each layer of a pass has those of LAYER
 ENTRIES: dict[str, Entry] = {  # of all stages, by name without layer
     name: replace(entry, step=step.id, stories=step.stories[name])
     for step in STEPS
@@ -54,7 +54,7 @@ def entry(name: str) -> Entry:
 
 def title_in(trace: Trace, name: str) -> str:
     """The title of a stage, with the text that enters by it if there are two."""
-    return entering_titles(trace)[name][0] if name in entering_titles(trace) else entry(name).title
+    return input_titles(trace)[name][0] if name in input_titles(trace) else entry(name).title
 
 
 def full_title(name: str, trace: Trace | None = None) -> str:
@@ -85,9 +85,9 @@ def steps_of(trace: Trace) -> tuple[ShownStep, ...]:
     for layer in trace.layers:
         number = layer.number if trace.n_layers > 1 else 0
         if number < 2 or layer.names["x"] in ("x", "context"):
-            steps += _entering(layer, number if trace.has_encoder else 0)
+            steps += _input_steps(layer, number if trace.has_encoder else 0)
         steps += _steps_in(LAYER, layer, number)
-    steps += _steps_in(LEAVING, last)
+    steps += _steps_in(OUTPUT_STEPS, last)
     shown_in = {name: step.id for step in steps for name in step.stages}
     return tuple(replace(step, stages=tuple(n for n in step.stages if shown_in[n] == step.id)) for step in steps)
 
@@ -101,10 +101,10 @@ def step_of(trace: Trace, name: str) -> str:
 def _shown_in(trace: Trace) -> dict[str, str]:
     shown = {name: step.id for step in steps_of(trace) for name in step.stages}
     positions = ((each, step) for name, step in shown.items() for each in trace[name].inputs if "positions" in each)
-    return dict(positions) | shown  # of two texts, each has positions that enter at a step of its own
+    return dict(positions) | shown  # with two texts, each text's positions enter at a separate step
 
 
-def _entering(layer: Layer, number: int) -> list[ShownStep]:
+def _input_steps(layer: Layer, number: int) -> list[ShownStep]:
     """The steps of what enters at a layer, with the stages it reads. In the first layer their ids lack a number."""
     read = {layer.names[name] for name in _before(layer.trace, ("q", "k", "v", "compressed"))}
     return [
@@ -114,7 +114,7 @@ def _entering(layer: Layer, number: int) -> list[ShownStep]:
             stages=tuple(name for name in step.stages if name in read),
             explained=tuple(name for name in step.explained if name in read),
         )
-        for step in _steps_in(ENTERING, layer, number)
+        for step in _steps_in(INPUT_STEPS, layer, number)
     ]
 
 
@@ -168,11 +168,11 @@ def stories_of(trace: Trace, name: str) -> tuple[Story, ...]:
 
 def ids(n_layers: int) -> list[str]:
     """The ids of all steps that a pass with this many layers may have, in order."""
-    in_layers = [step.id for step in (*ENTERING, *LAYER)]
+    in_layers = [step.id for step in (*INPUT_STEPS, *LAYER)]
     if n_layers > 1:
         in_layers = [f"{id_}-{number}" for number in range(1, n_layers + 1) for id_ in in_layers]
-        in_layers[: len(ENTERING)] = [step.id for step in ENTERING]
-    return [QUESTION.id, *in_layers, *(step.id for step in LEAVING)]
+        in_layers[: len(INPUT_STEPS)] = [step.id for step in INPUT_STEPS]
+    return [QUESTION.id, *in_layers, *(step.id for step in OUTPUT_STEPS)]
 
 
 @cached_by_template

@@ -20,7 +20,7 @@ from attnviz.explain.story import (
     unless,
 )
 from attnviz.explain.styled_text import Runs, runs
-from attnviz.explain.texts import asking, of_two_texts, sides
+from attnviz.explain.texts import of_two_texts, query_noun, sides
 from attnviz.explain.wording import counted, percent
 from attnviz.models.task import most_probable
 from attnviz.models.translator import END
@@ -167,7 +167,7 @@ def _next(trace: Trace) -> Runs:
     before, most = trace.origin.kind == "drawn", _most(trace, shares)
     where = f"After the last {sides(trace)[0]} token".replace("  ", " ")
     if of_two_texts(trace) and len(trace["probabilities"].value) == 1:
-        where = f"As first {asking(trace)}"
+        where = f"As first {query_noun(trace)}"
     if len(most) > 1:
         return runs(f"{where} {counted(len(most), 'answer')} are equally probable, {percent(shares.max())} each.")
     learnt = "before any training, so by chance" if before else "as it has learnt"
@@ -183,7 +183,7 @@ def _most(trace: Trace, shares: np.ndarray) -> tuple[str, ...]:
 
 
 def _heading(trace: Trace, entries: Entries) -> str:
-    return f"What comes after each {asking(trace)}: a probability for each answer"
+    return f"What comes after each {query_noun(trace)}: a probability for each answer"
 
 
 def _of_answers(*texts: str) -> tuple[Story, ...]:

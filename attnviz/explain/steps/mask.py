@@ -8,7 +8,7 @@ from attnviz.core.trace import Stage, Trace
 from attnviz.explain.step import Entries, Entry, Section, Step, Term
 from attnviz.explain.steps.scaling import is_unscaled
 from attnviz.explain.story import Condition, Story, both, renamed, unless
-from attnviz.explain.texts import asking, of_two_texts, writes
+from attnviz.explain.texts import of_two_texts, query_noun, writes
 from attnviz.explain.wording import counted, listed
 
 
@@ -36,10 +36,6 @@ def selects(trace: Trace) -> bool:
 def is_painted(trace: Trace) -> bool:
     """Whether the user painted the mask, which may hide nothing yet."""
     return trace["mask"].operation.recipe == CUSTOM_MASK_RECIPE
-
-
-def _is_a_step(trace: Trace) -> bool:
-    return moves(trace) or is_painted(trace)
 
 
 def _renumbers(trace: Trace) -> bool:
@@ -98,7 +94,7 @@ def _is_causal(trace: Trace) -> bool:
 
 
 def _so_far(trace: Trace, entries: Entries) -> str:
-    called = asking(trace)
+    called = query_noun(trace)
     return (
         f"This mask is **causal**: each {called} sees itself and those before it, as those after it are not written "
         "yet when its turn comes."
@@ -186,7 +182,7 @@ MASK = Step(
             ),
         ),
     },
-    when=_is_a_step,
+    when=lambda trace: moves(trace) or is_painted(trace),
     band_texts={
         "masked": (
             "**Mask**: {story}",

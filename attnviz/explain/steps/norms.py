@@ -7,7 +7,7 @@ from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Entry, Role, Section, Step, Term, Writer
 from attnviz.explain.story import NORMED, Condition, Story, both, computed_from, has, lacks, unless
-from attnviz.explain.texts import asking, crosses, sides
+from attnviz.explain.texts import crosses, query_noun, sides
 
 
 def _qk_norm_stories(role: Role, one: str) -> dict[str, tuple[Story, ...]]:
@@ -180,14 +180,10 @@ def _is_of_this_layer(trace: Trace) -> bool:
     return "memory" in trace and not split_layer(trace["memory"].inputs[0])[1]
 
 
-def _memory_heading(trace: Trace, entries: Entries) -> str:
-    return f"What the decoder reads of each {asking(trace)}"
-
-
 def _read_by_decoder(trace: Trace, entries: Entries) -> str:
     return (
-        f"These rows are the **memory**: the decoder makes its keys and values of them, one for each {asking(trace)}, "
-        f"and reads nothing else of the {sides(trace)[0]} text."
+        f"These rows are the **memory**: the decoder makes its keys and values of them, one for each "
+        f"{query_noun(trace)}, and reads nothing else of the {sides(trace)[0]} text."
     )
 
 
@@ -195,7 +191,7 @@ MEMORY = replace(
     _norm(
         "memory",
         "Memory",
-        _memory_heading,
+        lambda trace, _: f"What the decoder reads of each {query_noun(trace)}",
         "memory",
         entries=_entries("memory", "C^N", "Memory", "what the decoder reads of the encoder’s text"),
         stories=_stories("memory", "mlp_residual", "residual"),

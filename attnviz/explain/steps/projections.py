@@ -17,7 +17,7 @@ from attnviz.explain.story import (
     unless,
 )
 from attnviz.explain.styled_text import Runs, runs
-from attnviz.explain.texts import answering, asking, crosses
+from attnviz.explain.texts import crosses, key_noun, query_noun
 
 _MATRICES = ("w_q", "w_k", "w_v")
 
@@ -112,9 +112,9 @@ def _two_sentences(trace: Trace, entries: Entries) -> str:
     x = entries[trace["q"].inputs[0]].symbol
     if crosses(trace):
         return (
-            f"In **cross-attention** matrices turn each row of ${x}$, one for each {asking(trace)}, into a "
+            f"In **cross-attention** matrices turn each row of ${x}$, one for each {query_noun(trace)}, into a "
             f":blue[**query**] (what it looks for), and each row of the **memory** ${entries['context'].symbol}$, one "
-            f"for each {answering(trace)}, into a :orange[**key**] (what it offers) and a :green[**value**] (what it "
+            f"for each {key_noun(trace)}, into a :orange[**key**] (what it offers) and a :green[**value**] (what it "
             "passes on)."
         )
     return (
@@ -162,12 +162,12 @@ def _position_stories(role: Role, one: str, does: str) -> dict[str, tuple[Story,
 
 def _asks(trace: Trace, entries: Entries) -> Runs:
     word = selection_story(Story("{query}"))
-    written = f"A {asking(trace)} is written by the row of the {trace.origin.unit} before it"
+    written = f"A {query_noun(trace)} is written by the row of the {trace.origin.unit} before it"
     return runs(f"{written}: that of “{{word}}” asks what comes next.", word=word)
 
 
 def _heading(trace: Trace, entries: Entries) -> str:
-    return f"What each {asking(trace)} looks for, and each {answering(trace)} offers and passes on"
+    return f"What each {query_noun(trace)} looks for, and each {key_noun(trace)} offers and passes on"
 
 
 PROJECTIONS = Step(

@@ -5,7 +5,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.step import Bars, Entries, Entry, Section, Step, Term, either
 from attnviz.explain.steps.mask import before, moves, scored
 from attnviz.explain.story import Story, both, has, lacks, unless
-from attnviz.explain.texts import answering, crosses, encodes, sides, writes
+from attnviz.explain.texts import crosses, encodes, key_noun, sides, writes
 
 
 def _sums(trace: Trace) -> bool:
@@ -37,7 +37,7 @@ def _hides_nothing(trace: Trace) -> str:
     if encodes(trace):
         return f"The {sides(trace)[0]} text is there as a whole, and no mask hides later {trace.origin.unit}s"
     if crosses(trace):
-        return f"No mask hides any {answering(trace)} here"
+        return f"No mask hides any {key_noun(trace)} here"
     if writes(trace) and len(trace["mask"].value) == 1:
         return "Nothing comes later that a mask would hide"
     return "No mask hides anything here"

@@ -8,7 +8,7 @@ from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Section, Step, either
 from attnviz.explain.story import Story, always, both, of_model, origin, selection_story, unless
 from attnviz.explain.styled_text import Runs, runs
-from attnviz.explain.texts import asking, of_two_texts, sides
+from attnviz.explain.texts import of_two_texts, query_noun, sides
 
 MAX_QUOTED_WORDS = 16  # the most words of a sentence that a heading quotes
 _CLOSING = ".,;:!?…)"
@@ -29,13 +29,13 @@ def _question(trace: Trace, entries: Entries) -> Runs:
     if not queries or not keys:
         return runs("What does each query take from the keys?")
     if of_two_texts(trace) and of_model(trace):
-        return runs(trace.origin.question, sentence=trace.origin.spoken or sentence(_unmarked(keys)))
-    if trace.origin.is_open and not trace.origin.spoken:
+        return runs(trace.origin.question, sentence=trace.origin.text or sentence(_unmarked(keys)))
+    if trace.origin.is_open and not trace.origin.text:
         return runs("What comes first?")
     if of_model(trace) and not any(trace.origin.right) and not trace.origin.is_open:
         return runs("What does the model answer to “{sentence}”?", sentence=sentence(queries))
     if of_model(trace):
-        return runs(trace.origin.question, sentence=trace.origin.spoken or sentence(queries))
+        return runs(trace.origin.question, sentence=trace.origin.text or sentence(queries))
     if queries != keys:
         return runs("What does “{word}” take from “{context}”?", word=_WORD, context=sentence(keys))
     if len(queries) == 1:
@@ -51,7 +51,7 @@ def _unmarked(labels: Sequence[str]) -> list[str]:
 def _comes_next(trace: Trace, entries: Entries) -> str:
     written, read = sides(trace)
     return (
-        f"Which {asking(trace)} comes next depends on the {read} {{unit}}s and on the {written} ones before it; "
+        f"Which {query_noun(trace)} comes next depends on the {read} {{unit}}s and on the {written} ones before it; "
         "attention lets it take in something of both."
     )
 
@@ -59,12 +59,12 @@ def _comes_next(trace: Trace, entries: Entries) -> str:
 def _lines(trace: Trace, entries: Entries) -> str:
     if of_model(trace):
         return (
-            f"The model writes one {asking(trace)} after the other. Click one to see which {sides(trace)[1]} {{unit}}s "
-            "were read for it: the thicker a line, the more attention."
+            f"The model writes one {query_noun(trace)} after the other. Click one to see which "
+            f"{sides(trace)[1]} {{unit}}s were read for it: the thicker a line, the more attention."
         )
     return (
-        f"Click any {asking(trace)} to see which {sides(trace)[1]} {{unit}}s it reads: the thicker a line, the more "
-        "attention."
+        f"Click any {query_noun(trace)} to see which {sides(trace)[1]} {{unit}}s it reads: the thicker a line, "
+        "the more attention."
     )
 
 

@@ -5,7 +5,7 @@ from attnviz.explain.step import Entries, Entry, Section, Step, Term, either
 from attnviz.explain.steps.norms import EMBEDDED, ENTERS_NORMED
 from attnviz.explain.story import Story, both, has, lacks, of_model, origin, unless
 from attnviz.explain.styled_text import Runs, runs
-from attnviz.explain.texts import asking, encodes, of_two_texts, sides, writes
+from attnviz.explain.texts import encodes, of_two_texts, query_noun, sides, writes
 
 _WAVE = Story("{value} is added in dimension {column} of “{row}”, because of its position.")
 
@@ -36,7 +36,7 @@ def _added(trace: Trace, entries: Entries) -> str:
 
 
 def _positions_heading(trace: Trace, entries: Entries) -> str:
-    return f"Positions of {asking(trace)}s become vectors too"
+    return f"Positions of {query_noun(trace)}s become vectors too"
 
 
 POSITIONS = Step(
@@ -115,7 +115,7 @@ _EMBEDDED = (
 
 
 def _heading(trace: Trace, entries: Entries) -> str:
-    called = asking(trace)
+    called = query_noun(trace)
     return f"{called[0].upper()}{called[1:]}s become vectors"
 
 
@@ -128,7 +128,7 @@ def _tokens(trace: Trace, entries: Entries) -> str:
     )
 
 
-def _read(trace: Trace, entries: Entries) -> Runs:
+def _encoder_input(trace: Trace, entries: Entries) -> Runs:
     """What enters of the text that an encoder reads."""
     end, (read, _) = _mark(trace, -1), sides(trace)
     return runs(
@@ -138,7 +138,7 @@ def _read(trace: Trace, entries: Entries) -> Runs:
     )
 
 
-def _written(trace: Trace, entries: Entries) -> Runs:
+def _decoder_input(trace: Trace, entries: Entries) -> Runs:
     """What enters of the text that a decoder writes."""
     begin, (written, _) = _mark(trace, 0), sides(trace)
     if begin and len(trace["q"].value[0]) == 1:
@@ -178,8 +178,8 @@ TOKENS = Step(
     why="Attention multiplies and adds, so each {unit} must enter as a row of numbers.",
     text=(
         Section("words", _tokens, both(has("embeddings"), unless(of_two_texts))),
-        Section("read", _read, both(has("embeddings"), encodes)),
-        Section("written", _written, both(has("embeddings"), writes)),
+        Section("read", _encoder_input, both(has("embeddings"), encodes)),
+        Section("written", _decoder_input, both(has("embeddings"), writes)),
         Section(
             "drawn",
             "A trained model has learnt these rows; here each is drawn from the {unit} and the seed.",

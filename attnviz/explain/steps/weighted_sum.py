@@ -3,7 +3,7 @@
 from attnviz.core.trace import Trace
 from attnviz.explain.step import Entries, Entry, Section, Step, Term
 from attnviz.explain.story import PARTS, SUM, Story, both, has, lacks
-from attnviz.explain.texts import asking, crosses, sides
+from attnviz.explain.texts import crosses, query_noun, sides
 from attnviz.explain.wording import counted
 
 _BY = "By the end of the block of “{key}”"
@@ -130,7 +130,7 @@ def _why(trace: Trace, entries: Entries) -> str:
 def _exchange(trace: Trace) -> str:
     if not crosses(trace):
         return "{unit}s exchange information"
-    return f"{asking(trace)}s take in something of the {sides(trace)[1]} ones"
+    return f"{query_noun(trace)}s take in something of the {sides(trace)[1]} ones"
 
 
 def _mixture(trace: Trace, entries: Entries) -> str:

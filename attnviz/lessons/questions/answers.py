@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnviz.contract.base import ORDINALS
 from attnviz.contract.lesson import Candidate, Choose, LessonRuns
 from attnviz.core.changes import Change
 from attnviz.core.stage import split_layer
 from attnviz.core.trace import Trace, cached_on_trace
-from attnviz.lessons.cell_reference import LessonError, Passes, Reference, find, ordinal, place_slot
+from attnviz.lessons.cell_reference import LessonError, Passes, Reference, find, place_slot
 from attnviz.lessons.questions.spec import QuestionSpec, computed_from
 from attnviz.lessons.slots import fill_slots, form_of, format_number, sentence, softmax
 from attnviz.models.task import most_probable
@@ -127,7 +128,7 @@ class Answer(QuestionSpec, tag="answer", frozen=True):
         trace, row = passes.trace(), _row(passes)
         number = Reference("B", trace, trace["probabilities"], (len(trace["probabilities"].value) - 1, answer))
         rank = int((row > row[answer]).sum()) + 1
-        which = "the most probable" if rank == 1 else f"the {ordinal(rank)} most probable"
+        which = "the most probable" if rank == 1 else f"the {_ordinal(rank)} most probable"
         name = ["", trace.labels["answer"][answer]]
         sentences = sentence(f"“{{name}}” gets {{number}}: {which}.", name=name, number=number)
         if rank == 1:
@@ -177,3 +178,11 @@ def _before(passes: Passes) -> list[tuple[str, np.ndarray]]:
     if other and other.trace.labels["answer"] == passes.trace().labels["answer"]:
         others.append(("It is the answer in A", _row(passes, "A")))
     return others
+
+
+def _ordinal(n: int) -> str:
+    """The ordinal of n, in words if small."""
+    if n <= len(ORDINALS):
+        return ORDINALS[n - 1]
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"

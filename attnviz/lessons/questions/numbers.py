@@ -76,12 +76,12 @@ def nears(right: float, tolerance: float, misread: Sequence[WrongAnswer], form: 
     for number, text in misread:
         if all(abs(number - each) > 2 * tolerance for each in taken):
             taken.append(number)
-            told = sentence(text, number=["", _written(number, form)]) if isinstance(text, str) else text
+            told = sentence(text, number=["", _format_wrong(number, form)]) if isinstance(text, str) else text
             wrong.append(Near(value=number, tolerance=tolerance, feedback=told))
     return wrong
 
 
-def _written(number: float, form: str) -> str:
+def _format_wrong(number: float, form: str) -> str:
     """A wrong number as its question writes numbers; one that is no simple fraction as usual."""
     is_whole = float(number).is_integer() and form in ("", "fraction")
     if is_whole:

@@ -15,7 +15,7 @@ from attnviz.lessons.cell_reference import Passes
 from attnviz.lessons.questions.spec import FileStruct, QuestionSpec
 
 MAX_OPTIONS = 10
-Number = Annotated[float, Meta(ge=-1e12, le=1e12)]  # as large as a class may answer
+Number = Annotated[float, Meta(ge=-1e12, le=1e12)]  # the same limit as for a class's answers
 
 
 class OwnQuestion(QuestionSpec, frozen=True):
@@ -59,14 +59,14 @@ class OwnNumber(OwnQuestion, tag="own-number", frozen=True):
     """A number; any is an answer if none is right."""
 
     right: Number | None = None
-    tolerance: Annotated[float, Meta(ge=0, le=1e12)] = 0.0  # how far off counts as right; nobody is told before
+    tolerance: Annotated[float, Meta(ge=0, le=1e12)] = 0.0  # how far off counts as right; not shown before the answer
     unit: Annotated[str, Meta(max_length=40)] = ""
 
     def question(self, passes: Passes | None) -> Fill:
         return Fill(
             prompt=self._typed,
             right=self.right,
-            text="" if self.right is None else _written(self.right),
+            text="" if self.right is None else _format_number(self.right),
             tolerance=self.tolerance,
             is_share=False,
             nears=[],
@@ -81,5 +81,5 @@ class OwnWords(OwnQuestion, tag="own-words", frozen=True):
         return Write(prompt=self._typed)
 
 
-def _written(number: float) -> str:
+def _format_number(number: float) -> str:
     return f"{number:.12g}".replace("-", "−")

@@ -104,7 +104,7 @@ class Extreme(QuestionSpec, frozen=True):
     def _right_for(self, row: Reference, axis: int, index: int, other: int) -> LessonRuns:
         name, where = row.label(axis, index), row.label(other, row.index[other])
         answer, whose = place_slot(row, axis), place_slot(row, other, "where")
-        if split_layer(row.stage.name)[0] == "attention" and (written := _written(row, other)):
+        if split_layer(row.stage.name)[0] == "attention" and (written := _next_written_word(row, other)):
             where, text = written, f"{answer} is where the model looked most for {whose}"
         elif split_layer(row.stage.name)[0] == "attention":
             how = "least" if self.pick == "smallest" else "most"
@@ -116,7 +116,7 @@ class Extreme(QuestionSpec, frozen=True):
         return sentence(f" {text[0].upper()}{text[1:]}.", name=["", name], where=["", where])
 
 
-def _written(row: Reference, axis: int) -> str:
+def _next_written_word(row: Reference, axis: int) -> str:
     """The word that a translator wrote next, after the word of a row of its cross-attention; else empty."""
     trace = row.trace
     if row.stage.axes[axis] != "query" or not crosses(trace.layer_of(row.stage.name).trace):

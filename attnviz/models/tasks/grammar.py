@@ -394,7 +394,7 @@ class _Drawing:
             self.phrase(noun, many, n_adjectives=int(has), has_a=False)
             for noun, many, has in zip(nouns, numbers, with_adjective, strict=True)
         )
-        many = numbers[is_animal != animals_first]  # whether that which the reason is said of is plural
+        many = numbers[is_animal != animals_first]  # whether the subject of the reason is plural
         said = [each.english for each in ADJECTIVES if _is_reason(each) and ("animals" in each.fits) == is_animal]
         reason = ["because", *(("they", "are") if many else ("it", "is")), "too", self.one(said)]
         return [*first, *self.verb(VERB_OF[verb][0], numbers[0]), *second, *reason]

@@ -54,8 +54,8 @@ class Letters(Task):
         bare = unicodedata.normalize("NFD", letter)[0]
         return next((each for each in (letter, letter.lower(), bare, bare.lower()) if each in self.letters), letter)
 
-    def spoken(self, tokens: Sequence[str]) -> str:
-        """The letters as one reads them, without the token that all texts begin with."""
+    def joined(self, tokens: Sequence[str]) -> str:
+        """The letters joined to a text, without the token that all texts begin with."""
         return "".join(token for token in tokens if token != self.begin)
 
     def notes(self, text: str) -> tuple[str, ...]:

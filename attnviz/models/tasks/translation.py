@@ -225,17 +225,12 @@ class Translation(TypedEnglish, Learnable):
         return " ".join(word for word in words if word not in (BEGIN, END)).replace("’ ", "’")
 
     def right(self, tokens: Sequence[str]) -> Answers:
-        """Nothing: a French text alone has no right answer (see `next_words`)."""
+        """Nothing: a French text alone has no right answer."""
         return (None,) * len(tokens)
 
     def translations(self, english: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """All right translations, each with its end; none where the grammar doesn't have the sentence."""
         return tuple((*(word for word, _ in each), END) for each in translations(english))
-
-    def next_words(self, english: Sequence[str], written: Sequence[str]) -> tuple[str, ...]:
-        """The words that may come next in a right translation; none if what is written begins none."""
-        n = len(written)
-        return _unique(each[n] for each in self.translations(english) if n < len(each) and each[:n] == tuple(written))
 
     def batch(self, random: np.random.RandomState, size: int) -> PairBatch:
         return self._training.picked(random.randint(N_TRAINING, size=size))

@@ -32,7 +32,7 @@ from attnviz.scene.document.continuing_text import can_continue, next_token
 from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.presets import TRANSLATOR_PARTS, TranslatorPart, translator_parts
 from attnviz.scene.reading import translates, without_end, without_last_token
-from attnviz.scene.scene import READY_MADE, Scene, pinned, with_other
+from attnviz.scene.scene import FIXED_SOURCES, Scene, pinned, with_other
 from attnviz.scene.with_pass import SceneWithPass, picked, selected, start, swapped, whole_translation, written_words
 
 
@@ -138,7 +138,7 @@ def _paint(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResu
     """Paint the mask of all layers. True begins, with what is hidden in the layer that is looked at; a stroke changes
     cells; null leaves it as it was.
     """
-    if scene.source in READY_MADE:
+    if scene.source in FIXED_SOURCES:
         return ActionResult(scene)
     if translates(scene):
         return refused(scene, NOT_PAINTED)
@@ -193,9 +193,9 @@ def _next(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResul
     if token is None:
         return ActionResult(scene)
     if translates(scene):
-        after = _written(scene, [*written_words(resolved.trace), token])
+        after = _with_written(scene, [*written_words(resolved.trace), token])
         is_whole = after.scene.written == whole_translation(resolved.scene)
-        return _whole(scene, resolved, message) if is_whole else after  # then a muted part changes it again
+        return _whole(scene, resolved, message) if is_whole else after  # a muted part would change it again
     return ActionResult(replace(scene, sentence=without_end(resolved.scene) + token))
 
 
@@ -203,7 +203,7 @@ def _shorter(scene: Scene, resolved: SceneWithPass, message: object) -> ActionRe
     if not can_continue(resolved):
         return ActionResult(scene)
     if translates(scene):
-        return _written(scene, written_words(resolved.trace)[:-1])
+        return _with_written(scene, written_words(resolved.trace)[:-1])
     return ActionResult(replace(scene, sentence=without_last_token(resolved.scene)))
 
 
@@ -211,7 +211,7 @@ def _anew(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResul
     """Begin with nothing written."""
     if not can_continue(resolved):
         return ActionResult(scene)
-    return _written(scene, []) if translates(scene) else ActionResult(replace(scene, sentence=""))
+    return _with_written(scene, []) if translates(scene) else ActionResult(replace(scene, sentence=""))
 
 
 def _whole(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResult:
@@ -219,7 +219,7 @@ def _whole(scene: Scene, resolved: SceneWithPass, message: object) -> ActionResu
     return ActionResult(replace(scene, written=None))
 
 
-def _written(scene: Scene, words: Sequence[str]) -> ActionResult:
+def _with_written(scene: Scene, words: Sequence[str]) -> ActionResult:
     return ActionResult(replace(scene, written=" ".join(words)))
 
 

@@ -12,7 +12,7 @@ from attnviz.contract.request_reply import ActionsRequest
 from attnviz.scene.actions.messages import ActionResult, Resolve
 from attnviz.scene.actions.passes import ACTIONS_ON_PASSES, ACTIONS_TO_NEW_PASSES
 from attnviz.scene.actions.settings import ACTIONS_ON_SETTINGS, allowed_actions
-from attnviz.scene.address import LOOKED_AT, parse, with_view
+from attnviz.scene.address import VIEW_FIELDS, parse, with_view
 from attnviz.scene.compare import furthest_apart
 from attnviz.scene.document.pass_cache import PASS_CACHE, Key, pass_key
 from attnviz.scene.document.reply import address_of, reply
@@ -87,7 +87,7 @@ class Session:
         """Change parts of the scene."""
         scene = with_uploads(replace(self.scene, **parts), self.uploads)
         self.scene = replace(scene, other=scene.other and with_uploads(scene.other, self.uploads))
-        if not parts.keys().isdisjoint(LOOKED_AT):
+        if not parts.keys().isdisjoint(VIEW_FIELDS):
             self.arrivals += 1
 
     def do(self, name: object, message: object, resolve: Resolve | None = None) -> ReplyNotes:

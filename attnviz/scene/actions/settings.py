@@ -19,8 +19,8 @@ from attnviz.scene.document.reply_notes import ReplyNotes
 from attnviz.scene.presets import PRESETS
 from attnviz.scene.reading import any_model_of, has_options, translates, unknown_words, with_spaces
 from attnviz.scene.scene import (
-    OWN,
-    READY_MADE,
+    FIXED_SOURCES,
+    RANDOM,
     SENTENCE,
     SOURCES,
     Options,
@@ -34,17 +34,17 @@ from attnviz.scene.scene import (
 
 def allowed_actions(scene: Scene) -> dict[str, Callable[[Scene, object], ActionResult]]:
     """The actions that a scene allows without its pass; a worked example allows only switching to another source."""
-    if scene.source in READY_MADE:
+    if scene.source in FIXED_SOURCES:
         return _OF_ALL
     options = _OF_OPTIONS if has_options(scene) else {}
     return _OF_ALL | options | (_OF_MODELS if model_choice(scene) else _OF_OWN)
 
 
 def _source(scene: Scene, message: object) -> ActionResult:
-    source = option_in(message, (OWN, *MODELS, *SOURCES))
+    source = option_in(message, (RANDOM, *MODELS, *SOURCES))
     if source is None:
         return ActionResult(scene)
-    parts = {"sentence": _own_sentence(scene), "view": "sheet" if source == OWN else scene.view}
+    parts = {"sentence": _own_sentence(scene), "view": "sheet" if source == RANDOM else scene.view}
     parts |= parts_for_source(source)
     return ActionResult(replace(scene, **parts), ReplyNotes(arrives=True))
 
@@ -87,8 +87,8 @@ def _word(scene: Scene, message: object) -> ActionResult:
     word = option_in(message, [each for words in model_choice(scene).words_by_kind.values() for each in words])
     if word is None:
         return ActionResult(scene)
-    spoken, sentence = model_choice(scene).task.spoken((word,)), scene.sentence
-    return _typed(scene, sentence + word if spoken else f"{sentence} {word}".strip(), "sentence")
+    joined, sentence = model_choice(scene).task.joined((word,)), scene.sentence
+    return _typed(scene, sentence + word if joined else f"{sentence} {word}".strip(), "sentence")
 
 
 def _replace(scene: Scene, message: object) -> ActionResult:
@@ -137,7 +137,7 @@ def _preset(scene: Scene, message: object) -> ActionResult:
     name = option_in(message, tuple(PRESETS))
     if name is None:
         return ActionResult(scene)
-    is_integer = scene.options.initialiser == INTEGER_EXAMPLE  # which fixes others
+    is_integer = scene.options.initialiser == INTEGER_EXAMPLE  # it fixes other options
     options = replace(scene.options, initialiser=Options().initialiser) if is_integer else scene.options
     return ActionResult(replace(scene, hidden=None, options=with_options(options, **PRESETS[name].values)))
 

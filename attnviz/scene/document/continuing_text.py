@@ -21,15 +21,16 @@ from attnviz.scene.with_pass import SceneWithPass, written_words
 
 
 def writers_data(trace: Trace) -> Writers | None:
-    """What each writer to the residual stream adds to each logit; for heads also per key. None where a layer replaces
-    what entered it, or a number on the way is set by hand, so that nothing adds up.
+    """What each writer to the residual stream adds to each logit; for heads also per key.
+
+    None where a layer replaces its input, or a number on the way is set by hand, so that nothing adds up.
     """
     if not stream.has_residual_stream(trace):
         return None
     token = trace["logits"].shape[0] - 1
     is_set = any(
         trace[layer.names["heads"]].overridden for layer in stream.writing(trace)
-    )  # then keys don't add up to it
+    )  # otherwise the keys' parts don't add up to it
     writers = stream.parts(trace, token)
     return Writers(
         writers=[_writer(trace, part, token) for part in writers],
@@ -106,7 +107,7 @@ def next_data(resolved: SceneWithPass, *, with_names: bool = False) -> Next | No
         return None
     written, most = _room(resolved)
     scene, row, index = resolved.scene, resolved.trace["probabilities"].value[-1], _next_answer(resolved)
-    is_translation = translates(scene)  # of which each word is the most probable
+    is_translation = translates(scene)  # each of its words is the most probable one
     weights = filtered_probabilities(row, scene.drawing) if scene.drawing else np.eye(len(row))[index]
     return Next(
         drawing=scene.drawing,

@@ -18,7 +18,7 @@ from attnviz.models.model import PickableModel
 from attnviz.models.translator import END
 from attnviz.scene.presets import PRESETS, preset_of, translator_parts
 from attnviz.scene.reading import has_options, translates
-from attnviz.scene.scene import OWN, OWN_MODEL, OWN_PARAMETERS, SOURCES, Options, Scene, model_choice
+from attnviz.scene.scene import OWN_MODEL, OWN_PARAMETERS, RANDOM, SOURCES, Options, Scene, model_choice
 
 _HELP = {name: option.help for name, option in OPTIONS.items() if option.help} | {
     "source": "A model that has learnt something, or was built by hand; your own sentence, with random parameters; or "
@@ -50,7 +50,7 @@ def settings(scene: Scene, seed: str = "") -> contract.Settings:
 
 def _settings(scene: Scene, seed: str) -> contract.Settings:
     line, more, model = _example(scene), [], model_choice(scene)
-    if scene.source == OWN:
+    if scene.source == RANDOM:
         context = _typed(scene, "context", "Keys and values from another sentence", "Another sentence")
         line, more = _main_options(scene, seed), _rare_options(scene, context)
     elif has_options(scene):
@@ -124,7 +124,7 @@ def _words(model: PickableModel) -> contract.Boxes:
     notes = (
         f"**{model.title}**",
         model.summary,
-        f"Given by the model: {model.given}.",
+        f"Given by the model: {model.fixed_settings}.",
         "**The words it knows.** Pick one to add it to the sentence.",
     )
     pills = (_pills("word", kind, zip(words, words, strict=True), None) for kind, words in model.words_by_kind.items())
@@ -160,7 +160,7 @@ def _sources(scene: Scene) -> contract.Choice:
     examples = ((source, f"{example.title}: {variant.title}") for source, (example, variant) in SOURCES.items())
     groups = {
         "Models": ((source, model.title) for source, model in MODELS.items()),
-        "Random parameters": [(OWN, "Your own sentence")],
+        "Random parameters": [(RANDOM, "Your own sentence")],
         "Worked examples": examples,
     }
     if scene.source in _OWN:

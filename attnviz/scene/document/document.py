@@ -23,7 +23,7 @@ from attnviz.explain import change_sentences
 from attnviz.explain.flips import FAILED as FAILED_FLIPS
 from attnviz.explain.flips import headline, sentences
 from attnviz.explain.glossary import measured
-from attnviz.explain.payload import ALL, Sent, by_row, model_data, numbers, values
+from attnviz.explain.payload import ALL, SendFilter, by_row, model_data, numbers, values
 from attnviz.explain.pictures import limits
 from attnviz.explain.steps import steps_of
 from attnviz.explain.wording import setting
@@ -34,7 +34,7 @@ from attnviz.scene.document.encoding import Json, parameter_names, parameters_of
 from attnviz.scene.document.pass_cache import MAX_PASS_BYTES, PassCache, n_bytes_of, pass_key
 from attnviz.scene.document.reply_notes import NO_NOTES, ReplyNotes
 from attnviz.scene.reading import has_options, reading_model, source_name, text_read, translates
-from attnviz.scene.scene import OWN, READY_MADE, SOURCES, Options, Scene, is_uploaded, model_choice
+from attnviz.scene.scene import FIXED_SOURCES, RANDOM, SOURCES, Options, Scene, is_uploaded, model_choice
 from attnviz.scene.with_pass import SceneWithPass, n_typed, picked, selected, starts
 
 _ALWAYS = ("d_model", "n_heads", "mask", "seed")
@@ -43,7 +43,7 @@ _ALWAYS = ("d_model", "n_heads", "mask", "seed")
 def caption(scene: Scene) -> str:
     """One line for print: the settings that decide the pass, without its words and hand-set numbers."""
     name = source_name(scene)
-    if scene.source in READY_MADE:
+    if scene.source in FIXED_SOURCES:
         return f"Worked example: {name}." if scene.source in SOURCES else f"{name.capitalize()}."
     painted = " A painted mask." if scene.hidden is not None else ""
     if has_options(scene):
@@ -67,14 +67,15 @@ def _is_in_caption(name: str, options: Options) -> bool:
 
 _log = logging.getLogger(__name__)
 _BYTES_PER_NUMBER = 8 * 4 / 3  # float64 as base64
-MAX_BYTES = 4_000_000  # of numbers in one document
-MAX_UNASKED_BYTES = 1_000_000  # of a larger pass a few heads are sent, and others once they are asked for
-MAX_PARAMETER_BYTES = 250_000  # of parameters in a page that may leave them out
+MAX_BYTES = 4_000_000  # the most bytes of numbers in one document
+MAX_UNASKED_BYTES = 1_000_000  # for a larger pass a few heads are sent, the others on request
+MAX_PARAMETER_BYTES = 250_000  # the most bytes of parameters in a page that may leave them out
 MAX_VECTOR = 4_096  # numbers of a parameter, such as a bias, that is never left out
-MAX_ROW_BYTES = 500_000  # of stages that are sent row by row: at first the rows next to the one in focus
-MAX_SIDE_BY_SIDE_BYTES = 420_000  # of those stages whose heads are all sent in any case
-OWN_SENTENCE_LINK = ActionLink(event="source", value=OWN, label="or type your own sentence")
-OWN_NAME_LINK = ActionLink(event="source", value=OWN, label="Try your own sentence instead")  # of letters or digits
+MAX_ROW_BYTES = 500_000  # for stages that are sent row by row, beginning with the rows next to the one in focus
+MAX_SIDE_BY_SIDE_BYTES = 420_000  # for stages whose heads are always sent
+OWN_SENTENCE_LINK = ActionLink(event="source", value=RANDOM, label="or type your own sentence")
+# for models of letters or digits
+OWN_NAME_LINK = ActionLink(event="source", value=RANDOM, label="Try your own sentence instead")
 
 
 class Body(NamedTuple):
@@ -154,7 +155,7 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
     training = choice.training_data(scene.model_seed, scene.checkpoint) if choice else None
     if training:
         training |= _learnt(scene, trace)
-    seed = scene.options.seed if scene.source == OWN else scene.model_seed if choice else None
+    seed = scene.options.seed if scene.source == RANDOM else scene.model_seed if choice else None
     moved = [stage.name for stage in original.stages if trace[stage.name] is not stage]
     return contract.PassNumbers(
         stages=numbers(trace, limits(trace, steps_of(trace)), sent, _seen_side_by_side(trace)),
@@ -164,7 +165,7 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
         measured=measured(trace.n_layers, training, seed),
         changes=[
             contract.ChangeMade(
-                text=change_sentences.described(original, change), stage=change.stage, index=change.index
+                text=change_sentences.describe_change(original, change), stage=change.stage, index=change.index
             )
             for change in scene.changes
         ],
@@ -173,7 +174,7 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
         slopes=slopes(trace, notes.slopes_of, sent) if notes.slopes_of else None,
         flips=flips_data(trace, notes.flips_of) if notes.flips_of else None,
         caption=caption(scene),
-        painted=None if scene.source in READY_MADE or translates(scene) else scene.hidden is not None,
+        painted=None if scene.source in FIXED_SOURCES or translates(scene) else scene.hidden is not None,
         pairs=[contract.SuggestedPair(id=pair.id, label=pair.label) for pair in pairs_of(scene)],
         link=_link(scene),
         door=_door(scene, model),
@@ -183,12 +184,12 @@ def _numbers(resolved: SceneWithPass, notes: ReplyNotes) -> contract.PassNumbers
 
 
 def _link(scene: Scene) -> dict[str, str]:
-    if scene.source != OWN and not model_choice(scene):
+    if scene.source != RANDOM and not model_choice(scene):
         return {}
     return {"sentence": scene.sentence} | ({} if scene.written is None else {"written": scene.written})
 
 
-MAX_LEARNT_WORDS = 16  # whose attention weights are sent for every checkpoint: more have no room in one line
+MAX_LEARNT_WORDS = 16  # longer sentences don't fit in one line, so their weights at the checkpoints aren't sent
 
 
 def _learnt(scene: Scene, trace: Trace) -> dict[str, object]:
@@ -233,7 +234,7 @@ def where(scene: Scene, trace: Trace, other: Trace | None = None) -> Where:
     )
 
 
-def slopes(trace: Trace, address: str, sent: Sent = ALL) -> contract.Slopes | None:
+def slopes(trace: Trace, address: str, sent: SendFilter = ALL) -> contract.Slopes | None:
     """The gradients of a cell, or why there are none; None if the pass has no such cell."""
     cells, _ = parse_trail(trace, address)
     if not cells:
@@ -259,7 +260,7 @@ def flips_data(trace: Trace, address: str) -> contract.Flips | None:
         return None
     try:
         changes = sentences(trace, ranking, flips(trace, ranking))
-    except Exception:  # a failed search is no answer, and the rest of the document is none the worse for it
+    except Exception:  # a failed search must not lose the rest of the document
         _log.exception("The search for flips failed")
         return contract.Flips(of=str(cells[0]), text=FAILED_FLIPS, stages=[])
     stages = [
@@ -271,14 +272,14 @@ def flips_data(trace: Trace, address: str) -> contract.Flips | None:
     return contract.Flips(of=str(cells[0]), text=headline(trace, ranking), stages=stages)
 
 
-def _to_send(trace: Trace, notes: ReplyNotes, focus: Selection) -> Sent:
+def _to_send(trace: Trace, notes: ReplyNotes, focus: Selection) -> SendFilter:
     most = MAX_BYTES if notes.heads or notes.whole else MAX_UNASKED_BYTES
     wanted = range(trace.lengths["head"]) if notes.whole else ()
     left_out = _to_leave_out(trace) if notes.without_parameters else frozenset()
     heads = heads_to_send(trace, (*wanted, *notes.heads, focus.head), most, left_out)
     if notes.whole:
-        return Sent(heads, left_out=left_out)
-    return Sent(heads, queries_to_send(trace, (*notes.queries, focus.query), len(heads)))
+        return SendFilter(heads, left_out=left_out)
+    return SendFilter(heads, queries_to_send(trace, (*notes.queries, focus.query), len(heads)))
 
 
 def _to_leave_out(trace: Trace) -> frozenset[str]:

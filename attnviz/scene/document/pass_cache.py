@@ -17,7 +17,7 @@ from attnviz.scene.scene import PASS_FIELDS, Scene, is_uploaded, pinned
 from attnviz.scene.with_pass import SceneWithPass, as_written, fit_to_pass, pass_or_reason
 
 MAX_BYTES = 32_000_000
-MAX_PASS_BYTES = 250_000  # of numbers; a cached pass is small enough that its document has all heads
+MAX_PASS_BYTES = 250_000  # the most bytes of numbers of a cached pass: few enough that its document has all heads
 _OBJECT_BYTES = 25_000  # approximate, of the Python objects of a pass or a document besides its numbers
 Key = tuple
 

@@ -9,7 +9,7 @@ from attnviz.analysis.audit import Audit, StageAudit, audit, n_terms
 from attnviz.contract import request_reply as contract
 from attnviz.core.trace import Trace, cached_on_trace
 from attnviz.explain import pass_as_microgpt
-from attnviz.explain.change_sentences import described
+from attnviz.explain.change_sentences import describe_change
 from attnviz.explain.export import script, torch_script
 from attnviz.explain.styled_text import coloured
 from attnviz.explain.wording import counted
@@ -46,12 +46,12 @@ def _small_audit(trace: Trace) -> Audit:
 
 
 def _counts(each: StageAudit) -> str:
-    agreeing = f"{each.n_agree} of {each.n_made} agree" if each.n_made else ""
+    agreeing = f"{each.n_agree} of {each.n_recomputed} agree" if each.n_recomputed else ""
     return ", ".join(filter(None, (agreeing, f"{each.n_given} given" if each.n_given else "")))
 
 
 def _off(each: StageAudit) -> str:
-    if not each.n_made:
+    if not each.n_recomputed:
         return ""
     return f"{each.largest_difference:.0e}" if each.largest_difference else "0"
 
@@ -104,7 +104,7 @@ def _by_hand(resolved: SceneWithPass) -> list[list[str]] | None:
     """The line on hand-set numbers, also refused ones, for pages without the viewer."""
     if resolved.trace is None or not (resolved.scene.changes or resolved.refused):
         return None
-    listed = "; ".join(described(resolved.original, change) for change in resolved.scene.changes)
+    listed = "; ".join(describe_change(resolved.original, change) for change in resolved.scene.changes)
     return [["strong", "Set by hand:"], ["", f" {listed or 'nothing that fits this pass'}"]]
 
 

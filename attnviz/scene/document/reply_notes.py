@@ -19,7 +19,7 @@ from attnviz.scene.reading import (
     unknown_words,
     words_in,
 )
-from attnviz.scene.scene import OWN, READY_MADE, Scene, model_choice
+from attnviz.scene.scene import FIXED_SOURCES, RANDOM, Scene, model_choice
 from attnviz.scene.with_pass import SceneWithPass
 
 
@@ -71,13 +71,13 @@ def typed_seed(scene: Scene, notes: ReplyNotes) -> tuple[str, list[str]]:
 
 MAX_NAMED_WORDS = 4  # the most unknown words that a notice lists
 MAX_OFFERED_WORDS = 3  # the most known words offered as replacements
-ENDINGS = ("ing", "ed", "es")  # of inflections of a known word, besides those that differ by one letter
+ENDINGS = ("ing", "ed", "es")  # endings of inflections, besides those that differ by one letter
 
 
 def notices(resolved: SceneWithPass) -> list[str]:
     """Notices on unknown words, on text read differently than typed, and on text that is too long."""
     scene = resolved.scene
-    if resolved.trace is None or scene.source in READY_MADE:
+    if resolved.trace is None or scene.source in FIXED_SOURCES:
         return []
     typed, keys = len(words_in(scene)), len(tokenize(scene.context))
     reads = reading_model(scene)
@@ -101,7 +101,7 @@ def offers(resolved: SceneWithPass) -> list[ActionLink]:
         return [*_nearest(scene), *_without(scene), back]
     typed = len(words_in(scene))
     if capacity(scene) < typed <= MAX_TOKENS and not translates(scene):  # random parameters translate nothing
-        return [ActionLink(event="source", value=OWN, label=f"Show all {typed} with random parameters")]
+        return [ActionLink(event="source", value=RANDOM, label=f"Show all {typed} with random parameters")]
     return []
 
 
@@ -157,7 +157,7 @@ def _n_alike(word: str, by: str) -> int:
 def _without(scene: Scene) -> list[ActionLink]:
     """An offer to drop the letters that a model of letters doesn't know, such as a hyphen."""
     model = any_model_of(model_choice(scene))
-    known = model.task.spoken([letter for letter in model.typed(scene.sentence) if letter in model.task.words])
+    known = model.task.joined([letter for letter in model.split(scene.sentence) if letter in model.task.words])
     return [ActionLink(event="sentence", value=known, label=f"Leave out {_listed(scene)}")] if known else []
 
 

@@ -98,7 +98,7 @@ def article_pages() -> Iterator[Page]:
         yield pass_page(files[name], label, replace(Scene(), **door), (PageLink(ARTICLE, TITLE),))
 
 
-MOST_NUMBERS = 3_000  # of an array of parameters on a lesson's page: four larger ones would exceed 150 kB
+MOST_NUMBERS = 3_000  # the most numbers of a parameter on a lesson's page: four larger ones would exceed 150 kB
 _CHARACTERS = 8 * 4 / 3  # per number: float64 as base64
 _TALK = "a-talk"  # the lesson id of a talk on its page: `talk` is the one stored in the browser
 

@@ -1,4 +1,4 @@
-"""Otherwise made: queries, keys and values that a layer makes in another way than attnviz, as arrays that it reads."""
+"""Rewrites: arrays of layers that attnviz has no operation for, turned into arrays that it can read."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LATER = ({"q_normed", "k_normed"}, {"q_rotated", "k_rotated"})
 _SCORES = {"scores", "scaled", "capped", "biased", "masked", "attention"}
 
 
-def with_matrices_of_all_heads(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The arrays, with a matrix that all heads share once for each, as each has its own part of x."""
+def with_block_diagonal_matrices(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays, with matrices that all heads share repeated for each head's part of x."""
     shapes = {stage: array.value.shape for stage, array in arrays.items()}
     width, d = shapes.get("x", (0,))[-1:] or (0,), shapes.get("w_q", (0,))[-1:]
     n = width[0] // d[0] if d and d[0] else 0
@@ -36,16 +36,16 @@ def with_matrices_of_all_heads(arrays: Mapping[str, Any]) -> dict[str, Any]:
     return {**arrays, **own, "w_q": replace(own["w_q"], note=note)}
 
 
-def norm_of_all_heads(arrays: Mapping[str, Any]) -> str:
+def full_width_norm(arrays: Mapping[str, Any]) -> str:
     """The name of a norm's gain that is as long as the queries of all heads; "" if there is none."""
     lengths = arrays["w_q"].value.shape if "w_q" in arrays and arrays["w_q"].value.ndim == 2 else ()
     gains = (arrays[each] for each in ("g_q_norm", "g_k_norm") if each in arrays)
     return next((each.name for each in gains if each.value.size in lengths), "")
 
 
-def after_norm_of_all_heads(arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """The arrays from such a norm on, if there is one and the pass can begin after it."""
-    name = norm_of_all_heads(arrays)
+def after_full_width_norm(arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """The arrays after a norm of all heads at once, if there is one and the pass can begin after it."""
+    name = full_width_norm(arrays)
     if not name or _is_of_one_head(arrays):
         return dict(arrays)
     made = set(_BEFORE_NORM)

@@ -7,7 +7,7 @@ from fakedispatch import fake_softmax, fused, matmul, mm, mul
 from fakemodules import Attention, Module, Norm, tensor, turned
 
 from attnviz import OwnArraysError, compare, record
-from attnviz.checks.recording.dispatch import Heard
+from attnviz.checks.recording.dispatch import DispatchLog
 
 X = tensor(np.random.default_rng(5).normal(size=(2, 5, 6)))
 WHOLE = ["q", "k", "v", "masked", "attention", "concat", "output"]
@@ -314,7 +314,7 @@ def test_an_error_while_hearing_loses_what_would_be_heard_alone(part, monkeypatc
     def fails(*args):
         raise ValueError
 
-    monkeypatch.setattr(Heard, part, fails)
+    monkeypatch.setattr(DispatchLog, part, fails)
     model = Heads()
     before = model(X)
     with record(model) as recorded:
@@ -324,7 +324,7 @@ def test_an_error_while_hearing_loses_what_would_be_heard_alone(part, monkeypatc
 
 
 def test_projections_are_no_scores():
-    heard = Heard(0, 1, 5, [weight := tensor(np.ones((6, 5)))])
+    heard = DispatchLog(0, 1, 5, [weight := tensor(np.ones((6, 5)))])
     heard.operation("mm", {"self": X[0], "mat2": weight}, mm(X[0], weight))
     assert heard._products == []
     with pytest.raises(OwnArraysError, match="was not called inside the with block"), record(Heads()) as recorded:
@@ -333,7 +333,7 @@ def test_projections_are_no_scores():
 
 def test_scores_of_several_products_have_no_one_query():
     rng = np.random.default_rng(4)
-    heard = Heard(1, 2, 5)
+    heard = DispatchLog(1, 2, 5)
     q, k, v = rng.normal(size=(3, 4, 5, 3))
     for _ in range(2):
         heard.operation("bmm", {"self": q, "mat2": keys(k)}, None)
@@ -433,7 +433,7 @@ def test_tables_that_a_library_gives_to_layers_without_rotation_are_not_kept(kin
 def test_heads_may_come_before_sentences_and_a_factor_is_taken_out():
     rng = np.random.default_rng(4)
     q, k, v = rng.normal(size=(3, 6, 5, 3))  # two heads of three sentences
-    heard = Heard(1, 3, 5)
+    heard = DispatchLog(1, 3, 5)
     heard.operation("mul", {"self": q, "other": 0.3}, scaled := q * 0.3)
     heard.operation("bmm", {"self": scaled, "mat2": keys(k)}, None)
     scores = (scaled @ keys(k)).reshape(2, 3, 5, 5)
