@@ -250,7 +250,7 @@ const PIECE = 200; // commands
 
 const pieceName = nth => `${LOG} ${nth}`;
 
-// The log of a class (room_log.py), from which the browser that opened the room reopens it after the server has lost it. It is stored with
+// The log of a class (`RoomLog` in commands.py), from which the browser that opened the room reopens it after the server has lost it. It is stored with
 // the tab, so it survives a reload and is gone with the tab.
 export function makeClassLog(storeOf) {
   let { commands, name } = readLog(storeOf),

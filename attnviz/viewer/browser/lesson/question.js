@@ -264,7 +264,7 @@ function drawTable({ heads, lines }) {
   return table({ class: heads.length ? "" : "of-names" }, { head: names.length ? [names] : [], rows });
 }
 
-const MAX_CHARACTERS = 140; // as in classroom/written.py
+const MAX_CHARACTERS = 140; // as in classroom/room.py
 
 /** What is typed and not yet sent; it outlives the field. @typedef {{ readonly text: string, keep(text: string): void }} Draft */
 /** @type {Draft} */
