@@ -1,5 +1,6 @@
 """The viewer alone: a page that shows a document, without Streamlit. What it asks of a server is written down in it."""
 
+import functools
 import json
 
 from documents import document, fitted_at
@@ -23,9 +24,16 @@ MODULES = scoped(modules_of(*map(module, [*_ALL, "together"])))
 
 def written(trace=None, **settings):
     """The document of a pass, or of the one that settings describe, as JSON; the usual sentence if they name none."""
+    if trace is not None:
+        return json.dumps(document(SceneWithPass(Scene(), trace, trace)))
     if settings.keys().isdisjoint({"model", "source"}):
         settings = {"sentence": SENTENCE} | settings
-    return json.dumps(document(fitted_at(settings) if trace is None else SceneWithPass(Scene(), trace, trace)))
+    return _written(tuple(settings.items()))
+
+
+@functools.lru_cache(64)  # tests of a module show the same few
+def _written(settings):
+    return json.dumps(document(fitted_at(dict(settings))))
 
 
 class Alone:
@@ -64,6 +72,7 @@ class Alone:
 
     def _begin(self, leave=""):
         self.page.bring_to_front()  # behind another tab there is a frame a second
+        still(self.page)
         begin_at(self.page, {"width": 1366, "height": 768}, leave)
         self.page.mouse.move(0, 0)
 
@@ -77,6 +86,16 @@ def begin_at(page, size, leave):
         if leave:
             page.evaluate(leave)
         page.set_viewport_size(size)
+
+
+def still(page):
+    """Have a page show each motion's end at once, as a reader may ask for."""
+    page.emulate_media(reduced_motion="reduce")
+
+
+def moving(page):
+    """Have pictures move, until the next viewer."""
+    page.emulate_media(reduced_motion="no-preference")
 
 
 def exporting(name, export):

@@ -4,7 +4,7 @@ import functools
 import json
 from urllib.parse import parse_qsl, urlsplit
 
-from alone import ALONE, MODULES, SHEET, begin_at
+from alone import ALONE, MODULES, SHEET, begin_at, still
 from needs import in_page
 from tab import expect
 
@@ -35,6 +35,7 @@ class Taught:
     def open(self, search="", size=(1366, 768), kept=None):
         """Show the lessons at an address, to somebody whose browser has kept nothing, or what it has kept."""
         self.page.bring_to_front()
+        still(self.page)
         begin_at(self.page, {"width": size[0], "height": size[1]}, "leave()")
         self.page.mouse.move(0, 0)
         self.page.evaluate(

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from alone import sent
+from alone import moving, sent
+from cases import covering
 from documents import fitted_at
 from needs import needed
 from page import SENTENCE
+from readback import go
 from tab import at, becomes, expect, frames, resized
 
 printed = needed("paper").printed
@@ -42,13 +44,7 @@ CROSSED = """box => [...box.querySelectorAll(".key")].filter(key => {
         return left < number.right - 1 && number.left + 1 < right;
     });
 }).length"""
-SETTINGS = [
-    {"mask": "causal"},
-    {"scaled": "false"},
-    {"sinks": "drawn", "alibi": "true"},
-    {"d_model": "64", "heads": "1"},
-    {"model": "who-is-it"},
-]
+SETTINGS = [{"mask": "causal"}, {"sinks": "drawn", "alibi": "true"}]
 
 
 def picture(page):
@@ -72,7 +68,7 @@ def dragged(page, key, by):
 
 def test_motion_ends_as_it_is_without(opened):
     page = opened(at(view="sheet", step="scores"))
-    page.emulate_media(reduced_motion="no-preference")  # other tests share the page, and leave it calm
+    moving(page)
     picture(page)
     page.locator(BOX).evaluate(MOVES)
     moved = []
@@ -80,13 +76,9 @@ def test_motion_ends_as_it_is_without(opened):
         page.keyboard.press("PageDown")
         becomes(page, lambda n=n: page.evaluate("moves") >= n, True)
         moved.append(picture(page))
-    page.emulate_media(reduced_motion="reduce")
-    try:
-        for step, then in zip(STEPS[1:], moved, strict=True):
-            page = opened(at(view="sheet", step=step))
-            assert picture(page) == then, step
-    finally:
-        page.emulate_media(reduced_motion="no-preference")
+    for step, then in zip(STEPS[1:], moved, strict=True):
+        page = opened(at(view="sheet", step=step))
+        assert picture(page) == then, step
 
 
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
@@ -104,8 +96,8 @@ def test_one_bar_has_the_attention_weights(opened, settings):
     assert shown == [str(int(not each)) for each in hidden]
 
 
-@pytest.mark.parametrize("settings", [{}, {"d_model": "64", "heads": "1"}], ids=str)
-def test_chain_ends_in_the_score(opened, settings):
+def test_chain_ends_in_the_score(opened):
+    settings = {"d_model": "64", "heads": "1"}
     page = opened(at(view="sheet", step="scores"), **settings)
     trace = trace_of_row(settings)
     picture(page)
@@ -122,12 +114,7 @@ def test_chain_ends_in_the_score(opened, settings):
 
 @pytest.mark.parametrize(
     ("step", "settings", "stage"),
-    [
-        ("softmax", {}, "scaled"),
-        ("scaling", {}, "scaled"),
-        ("softmax", {"scaled": "false"}, "scores"),
-        ("softmax", {"alibi": "true"}, "biased"),
-    ],
+    [("scaling", {}, "scaled"), ("softmax", {"scaled": "false"}, "scores"), ("softmax", {"alibi": "true"}, "biased")],
 )
 def test_dragged_dot_is_set_by_hand(opened, step, settings, stage):
     page = opened(at(view="sheet", step=step, picked=stage, cell="1.2.4.1.1"), **settings)
@@ -177,8 +164,7 @@ def test_nothing_that_is_asked_is_drawn(taught, lesson, number):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("settings", [{}, {"model": "who-is-it"}, {"beside": "seed=43"}], ids=str)
-@pytest.mark.parametrize("size", [(1024, 768), (1366, 768), (3840, 2160)], ids=str)
+@covering(settings=[{}, {"model": "who-is-it"}, {"beside": "seed=43"}], size=[(1366, 768), (3840, 2160), (1024, 768)])
 def test_each_press_of_next_draws_more_in_large_letters(opened, settings, size):
     page = opened(at(view="sheet", present=1, step="scores", route="every-step"), **settings)
     page.add_style_tag(content=".viewer.presenting { height: 100vh !important } #other { display: none }")
@@ -208,16 +194,14 @@ def test_two_passes_have_a_picture_each_on_one_axis(opened):
     assert ticks[0] == ticks[1]
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_no_number_is_written_over_a_bar(opened, step):
-    page = opened(at(view="sheet", step=step))
-    try:
-        for width in (390, 1366):
-            resized(page, width, 844)
+def test_no_number_is_written_over_a_bar(opened):
+    page = opened(at(view="sheet", step=STEPS[0]))
+    for width in (390, 1366):
+        resized(page, width, 844)
+        for step in STEPS:
+            go(page, step=step)
             picture(page)
             becomes(page, lambda: page.locator(BOX).evaluate(CROSSED), 0)
-    finally:
-        resized(page, 1366, 768)
 
 
 def test_paper_has_the_picture_at_rest(opened):

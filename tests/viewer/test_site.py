@@ -337,7 +337,7 @@ def test_lesson_names_the_parameters_left_out(site, browser):
 
 
 @pytest.mark.browser
-def test_axe_finds_nothing_on_site_pages(site, browser):
+def test_site_pages_pass_axe_and_never_scroll_sideways(site, browser):
     context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
     page = context.new_page()
     for name, theme, sign in (
@@ -353,20 +353,11 @@ def test_axe_finds_nothing_on_site_pages(site, browser):
         frames(page)
         assert violations_but_contrast(page) == [], name
         assert faint(page) == [[], [], []], name
-    context.close()
-
-
-@pytest.mark.browser
-def test_site_pages_never_scroll_sideways(site, browser):
-    context = browser.new_context(offline=True)
-    page = context.new_page()
-    for name in ("index.html", "what-attention-doesnt-say.html", *map(lesson_page_name, ("root", "heads"))):
-        page.goto((site / name).as_uri())
-        expect(page.locator(":is(h1, h2, .text)").nth(1)).to_be_attached()
         for width in (700, 390):
             resized(page, width, 720)
             assert page.evaluate("document.documentElement.scrollWidth") <= width, name
             assert page.evaluate(CUT_OFF) == [], name
+        resized(page, 1366, 768)
     context.close()
 
 

@@ -4,7 +4,8 @@ import json
 import re
 
 import pytest
-from alone import hasten, sent, show, written
+from alone import hasten, moving, sent, show, written
+from readback import go
 from sight import rectangles
 from tab import becomes, expect, frames, move_mouse, resized
 
@@ -29,17 +30,6 @@ def grip(page):
 def at_rest(page):
     """Wait until the picture is at rest."""
     expect(page.locator(".learns")).not_to_have_class(re.compile("moving|running"), timeout=20_000)
-
-
-def move(page, *, is_calm=False):
-    """From now on pictures move, or are still as for a reader who wants that."""
-    page.emulate_media(reduced_motion="reduce" if is_calm else "no-preference")
-
-
-@pytest.fixture(autouse=True)
-def calm(opened):
-    """Most tests look at no motion."""
-    move(opened(model="who-is-it"), is_calm=True)
 
 
 def weights_seen(page):
@@ -82,10 +72,15 @@ def test_band_matches_the_answered_row(opened):
     expect(page.locator(".thread")).to_be_hidden()
 
 
-def test_motion_ends_like_no_motion(opened):
+def test_motion_hides_digits_and_ends_like_no_motion(opened):
     def end(*, is_calm):
         page = opened(model="who-is-it")
-        move(page, is_calm=is_calm)
+        if not is_calm:
+            moving(page)
+            grip(page).press("Home")
+            expect(page.locator(".learns")).to_have_class(re.compile("moving"))
+            opacities = "(all) => all.map((each) => getComputedStyle(each).opacity)"
+            assert set(page.locator(".learns .digits").evaluate_all(opacities)) == {"0"}
         for key in ("Home", "ArrowRight", "ArrowRight", "End", "ArrowLeft"):
             grip(page).press(key)
         at_rest(page)
@@ -134,16 +129,6 @@ def test_play_needs_no_server_and_ends_at_the_last(opened):
     expect(page.get_by_role("button", name="Play the training")).to_be_visible()
 
 
-def test_digits_are_hidden_in_motion(opened):
-    page = opened(model="who-is-it")
-    move(page)
-    grip(page).press("Home")
-    expect(page.locator(".learns")).to_have_class(re.compile("moving"))
-    seen = page.locator(".learns .digits").evaluate_all("(all) => all.map((each) => getComputedStyle(each).opacity)")
-    assert set(seen) == {"0"}
-    at_rest(page)
-
-
 def test_training_returns_to_the_answered_word(opened):
     page = opened(model="who-is-it")
     page.locator(".learns .words button").nth(1).click()
@@ -184,14 +169,12 @@ PLACES = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("model", "step"), [("who-is-it", "question"), pytest.param("recall", "answer", marks=pytest.mark.slow)]
-)
-def test_nothing_moves_while_training_plays(opened, model, step):
-    page = opened(f"?step={step}", model=model)
+def test_nothing_moves_while_training_plays(opened):
+    model = "who-is-it"
+    page = opened("?step=question", model=model)
     last = len(json.loads(written(model=model))["model"]["training"]["checkpoints"]) - 1
     there = {}
-    for place in (1, 2, last // 2, last):
+    for place in (1, last // 2, last):
         answered(page, place, model)
         at_rest(page)
         frames(page)
@@ -201,34 +184,32 @@ def test_nothing_moves_while_training_plays(opened, model, step):
         assert moved == {}, place
 
 
-@pytest.mark.parametrize(("model", "sentence", "answers"), [("mirror", "1 2 3", 3), ("who-is-it", "was", 1)])
-def test_unjudged_answer_is_marked(opened, model, sentence, answers):
-    page = opened("?step=softmax", model=model, sentence=sentence)
+def test_unjudged_answers_are_marked(opened):
+    page = opened("?step=softmax", model="mirror", sentence="1 2 3")
     marks = page.locator(".thread .answer").get_by_role(
         "img", name="No answer is right: the model was not made for this text"
     )
-    assert marks.all_inner_texts() == ["?"] * answers
+    assert marks.all_inner_texts() == ["?"] * 3
     assert page.locator(".thread .answer").first.get_attribute("title").startswith("No answer is right: ")
 
 
-@pytest.mark.parametrize(("model", "step"), [("who-is-it", "softmax"), ("mirror", "question")])
-def test_phone_shows_question_first(opened, model, step):
-    page = opened(f"?step={step}", model=model)
+def test_phone_shows_question_first(opened):
+    page = opened(model="who-is-it")
     resized(page, 366, 844)
-    at_rest(page)
-    pictures = (".learns",) if step == "question" else (".thread", ".learns")
-    order = [page.locator(each).bounding_box()["y"] for each in (".way", ".step-text", *pictures, ".panel")]
-    assert order == sorted(order)
-    for word in page.locator(":is(.thread, .learns .words) button").filter(visible=True).all():
-        box = word.bounding_box()
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= 366
+    for step, pictures in (("question", [".learns"]), ("softmax", [".thread", ".learns"])):
+        go(page, step=step, view="matrices")
+        at_rest(page)
+        order = [page.locator(each).bounding_box()["y"] for each in (".way", ".step-text", *pictures, ".panel")]
+        assert order == sorted(order)
+        for word in page.locator(":is(.thread, .learns .words) button").filter(visible=True).all():
+            box = word.bounding_box()
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= 366
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", ["who-is-it", "microgpt"])
-def test_strip_appears_with_the_mouse_in_a_talk(opened, model):
-    page = opened("?present=1&view=matrices&step=answer", model=model)
+def test_strip_appears_with_the_mouse_in_a_talk(opened):
+    page = opened("?present=1&view=matrices&step=answer", model="microgpt")
     strip = page.locator(".learns")
     for size in ((1024, 768), (3840, 2160)):
         resized(page, *size)

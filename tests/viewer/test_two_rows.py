@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from alone import hasten, sent, show, written
+from alone import hasten, moving, sent, show, written
 from documents import fitted_at
 from sight import rectangles
 from tab import becomes, expect, frames, resized
@@ -35,12 +35,6 @@ _CLIPPED = """(root) => {
 }"""
 
 
-@pytest.fixture(autouse=True)
-def calm(opened):
-    """Nothing moves, but where a test looks at that."""
-    opened(**SHORT).emulate_media(reduced_motion="reduce")
-
-
 def places(page):
     """Where words are, measured from the first."""
     found = rectangles(page, [READ, WRITTEN])
@@ -64,9 +58,8 @@ def seen(page, width, height):
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("shown", [SHORT, LONG], ids=["short", "long"])
-def test_lines_end_at_their_words_as_wide_as_their_weights(opened, shown, size):
-    page, weights = opened(**shown), weights_of(shown)
+def test_lines_end_at_their_words_which_stay_whatever_is_opened(opened, size):
+    page, weights = opened(**LONG), weights_of(LONG)
     seen(page, *size)
     drawn = lines_in(page)
     assert drawn.keys() == {(row, key) for row, each in enumerate(weights) for key, w in enumerate(each) if w >= LITTLE}
@@ -81,11 +74,6 @@ def test_lines_end_at_their_words_as_wide_as_their_weights(opened, shown, size):
             assert point[along] == pytest.approx(corner + length / 2, abs=slack + 1)
         assert end[1 - along] < start[1 - along] or is_column
 
-
-@pytest.mark.parametrize("size", SIZES)
-def test_a_word_stands_out_and_nothing_moves(opened, size):
-    page, weights = opened(**LONG), weights_of(LONG)
-    seen(page, *size)
     before = places(page)
     for row in (0, 8, len(weights) - 1):
         page.locator(WRITTEN).nth(row).click()
@@ -103,50 +91,40 @@ def test_a_word_stands_out_and_nothing_moves(opened, size):
     assert places(page) == before
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
+    page.keyboard.press("Escape")
+    for what in (".looks .target", ".open"):  # an arc over the English text opens its weight
+        page.locator(READ).nth(8).click()
+        page.locator(f".two-rows {what}").last.dispatch_event("click")
+        expect(page.locator(".panel h3")).to_contain_text("it,")
+        expect(page.locator(".panel .acts button").nth(0)).to_contain_text("from “it” in “English looks at English”")
+        expect(page.locator("[data-act=mute]")).to_contain_text("of “English looks at English”")
+        expect(page.locator(".two-rows .read .held")).to_have_text("it")
+        assert places(page) == before
+        page.keyboard.press("Escape")
+
 
 def test_the_row_of_a_word_is_that_of_the_word_before_it(opened):
-    page, trace = opened(**SHORT), fitted_at(SHORT).trace
+    page, trace, weights = opened(**SHORT), fitted_at(SHORT).trace, weights_of(SHORT)
     page.locator(WRITTEN, has_text="noir").click()
     expect(page.locator(".panel h3")).to_contain_text("chat, black")
     row = list(trace.labels["query"]).index("chat")
-    assert int(weights_of(SHORT)[row].argmax()) == 1
+    assert int(weights[row].argmax()) == 1
     caption = page.locator(".two-rows .caption")
-    expect(caption).to_contain_text(f"“noir”, written after “chat”, reads “black” {percent(weights_of(SHORT)[row, 1])}")
+    expect(caption).to_contain_text(f"“noir”, written after “chat”, reads “black” {percent(weights[row, 1])}")
     head = trace["attention_1"].value[:, 1].max(axis=1)
     for most in head:
         expect(caption).to_contain_text(percent(most))
     expect(caption).to_contain_text("Among the English words, “black” looks most at")
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("what", [".looks .target", ".open"])
-def test_an_arc_over_the_read_text_opens_its_weight_and_lets_the_word_stay(opened, size, what):
-    page = opened(**LONG)
-    seen(page, *size)
-    page.locator(READ).nth(8).click()
-    expect(page.locator(".two-rows .looks .target").first).to_be_attached()
-    before = places(page)
-    page.locator(f".two-rows {what}").last.dispatch_event("click")
-    expect(page.locator(".panel h3")).to_contain_text("it,")
-    expect(page.locator(".panel .acts button").nth(0)).to_contain_text("from “it” in “English looks at English”")
-    expect(page.locator("[data-act=mute]")).to_contain_text("of “English looks at English”")
-    expect(page.locator(".two-rows .read .held")).to_have_text("it")
-    assert places(page) == before
-
-
-def test_a_line_leads_to_its_number(opened):
-    page, weights = opened(**SHORT), weights_of(SHORT)
-    for row, key in ((2, 1), (1, 2)):
-        assert weights[row, key] >= LITTLE
+    for row, key, number in ((1, 2, "le, cat"), (2, 1, "chat, black")):  # as does a line
         page.locator(f'.two-rows .lines [data-line="{row}-{key}"] .target').dispatch_event("click")
-        expect(page.locator(".panel h3")).to_contain_text(("le, cat", "chat, black")[row - 1])
+        expect(page.locator(".panel h3")).to_contain_text(number)
 
 
-@pytest.mark.parametrize(("layer", "muted"), [(1, "looks"), (3, "lines")])
-def test_what_is_muted_looks_so(opened, layer, muted):
-    page = opened(**SHORT, changes=f"heads_{layer}[:]=0")
-    expect(page.locator(".two-rows g.muted")).to_have_count(1)
-    expect(page.locator(f".two-rows .{muted}.muted")).to_be_attached()
+def test_what_is_muted_looks_so(opened):
+    page = opened(**SHORT, changes="heads_1[:]=0;heads_3[:]=0")
+    expect(page.locator(".two-rows g.muted")).to_have_count(2)
+    for muted in ("looks", "lines"):
+        expect(page.locator(f".two-rows .{muted}.muted")).to_be_attached()
 
 
 def test_keys_lead_along_each_row_which_is_one_stop(opened):
@@ -173,13 +151,12 @@ def test_next_writes_a_word_whose_lines_grow(opened):
     )
     page.get_by_role("button", name="Next word: noir").click()
     assert sent(page)[-1] == ["next", True]
-    page.emulate_media(reduced_motion="no-preference")
+    moving(page)
     parts = """() => [...document.querySelectorAll(".two-rows .lines g:not(.faint) .line")].map((each) =>
       [each.parentNode.dataset.line.split("-")[0], each.getAttribute("stroke-dasharray")])"""
     before = page.locator(WRITTEN).nth(1).bounding_box()
     show(page, **SHORT, written="le chat noir")
-    moving = page.evaluate(parts)
-    assert {row for row, part in moving if part != "none"} == {"3"}
+    assert {row for row, part in page.evaluate(parts) if part != "none"} == {"3"}
     becomes(page, lambda: {part for _, part in page.evaluate(parts)}, {"none"})
     assert page.locator(WRITTEN).nth(1).bounding_box() == before
 
@@ -198,42 +175,41 @@ def film(document, texts):
     return document | {"model": document["model"] | {"training": training}}
 
 
-@pytest.mark.parametrize("size", SIZES)
-def test_a_training_shows_what_was_written_then(opened, size):
+def test_a_training_shows_what_was_written_then(opened):
     page = opened(**SHORT)
     document = film(json.loads(written(**SHORT)), ["les les", "le noir chat <end>", "le chat noir dort <end>"])
     show(page, document)
-    seen(page, *size)
-    before = rectangles(page, [READ])
-    page.get_by_role("slider", name="Training steps").focus()
-    page.keyboard.press("Home")
-    texts, verdict = page.locator(f"{WRITTEN} .text"), page.locator(".learns .verdict-of")
-    expect(texts).to_have_text(["les", "les"])
-    expect(page.locator(".two-rows .wrong")).to_have_count(2)
-    expect(verdict).to_contain_text("✗ 2 of 2 words wrong")
-    page.keyboard.press("ArrowRight")
-    expect(texts).to_have_text(["le", "noir", "chat", "<end>"])
-    expect(page.locator(".two-rows .wrong")).to_have_text(["chat", "<end>"])
-    assert rectangles(page, [READ]) == before
-    page.keyboard.press("ArrowRight")
-    expect(texts).to_have_text(["le", "chat", "noir", "dort", "<end>"])
-    expect(verdict).to_contain_text("✓")
-    assert {row for row, _ in lines_in(page)} == set(range(5)), "the pass itself"
+    for size in SIZES[1:]:
+        seen(page, *size)
+        before = rectangles(page, [READ])
+        page.get_by_role("slider", name="Training steps").focus()
+        page.keyboard.press("Home")
+        texts, verdict = page.locator(f"{WRITTEN} .text"), page.locator(".learns .verdict-of")
+        expect(texts).to_have_text(["les", "les"])
+        expect(page.locator(".two-rows .wrong")).to_have_count(2)
+        expect(verdict).to_contain_text("✗ 2 of 2 words wrong")
+        page.keyboard.press("ArrowRight")
+        expect(texts).to_have_text(["le", "noir", "chat", "<end>"])
+        expect(page.locator(".two-rows .wrong")).to_have_text(["chat", "<end>"])
+        assert rectangles(page, [READ]) == before
+        page.keyboard.press("ArrowRight")
+        expect(texts).to_have_text(["le", "chat", "noir", "dort", "<end>"])
+        expect(verdict).to_contain_text("✓")
+        assert {row for row, _ in lines_in(page)} == set(range(5)), "the pass itself"
 
 
-@pytest.mark.parametrize(("has_training", "said_in"), [(True, ".learns .verdict-of"), (False, ".two-rows .caption")])
-def test_that_no_right_translation_is_known_is_said_once(opened, has_training, said_in):
+def test_that_no_right_translation_is_known_is_said_once(opened):
     page = opened(**SHORT)
     document = json.loads(written(**SHORT))
     document["next"]["right"] = []
     document["model"]["training"] = None
-    if has_training:
-        document = film(document, ["le chat noir dort <end>"])
-        document["model"]["training"]["translations"][0]["right"] = []
-    show(page, document)
-    said = page.locator(".learns .verdict-of, .two-rows .caption").filter(has_text="grammar")
-    expect(said).to_have_count(1)
-    expect(said.and_(page.locator(said_in))).to_be_visible()
+    trained = film(document, ["le chat noir dort <end>"])
+    trained["model"]["training"]["translations"][0]["right"] = []
+    for shown, said_in in ((trained, ".learns .verdict-of"), (document, ".two-rows .caption")):
+        show(page, shown)
+        said = page.locator(".learns .verdict-of, .two-rows .caption").filter(has_text="grammar")
+        expect(said.and_(page.locator(said_in))).to_be_visible()
+        expect(said.filter(visible=True)).to_have_count(1)
 
 
 def test_a_translation_is_whole_again_after_a_talk(opened):
@@ -266,27 +242,25 @@ def test_a_translation_is_written_again_word_by_word(opened):
     expect(page.get_by_role("button", name="Write all")).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    "then",
-    [SHORT | {"written": "le chat noir dort"}, SHORT | {"sentence": "the black cow sleeps", "written": "la"}],
-    ids=["at the end", "at another sentence"],
-)
-def test_writing_stops(opened, then):
+def test_writing_stops_at_the_end_and_at_another_sentence(opened):
     page = opened(**SHORT)
     hasten(page)
-    page.get_by_role("button", name="Write again").click()
-    count = len(sent(page))
-    show(page, **SHORT, written="")
-    becomes(page, lambda: sent(page)[count:], [["next", True]])
-    show(page, **then)
-    frames(page, 20)
-    assert sent(page)[count:] == [["next", True]]
-    expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+    whole = SHORT | {"written": "le chat noir dort"}
+    for then in (whole, SHORT | {"sentence": "the black cow sleeps", "written": "la"}):
+        show(page, **SHORT)
+        page.get_by_role("button", name="Write again").click()
+        count = len(sent(page))
+        show(page, **SHORT, written="")
+        becomes(page, lambda count=count: sent(page)[count:], [["next", True]])
+        show(page, **then)
+        frames(page, 20)
+        assert sent(page)[count:] == [["next", True]]
+        expect(page.get_by_role("button", name="Pause")).to_have_count(0)
 
 
 def test_lines_move_to_other_numbers(opened):
     page = opened(**SHORT)
-    page.emulate_media(reduced_motion="no-preference")
+    moving(page)
     drawn = "(all) => all.map((each) => each.getAttribute('stroke-width'))"
 
     def widths():

@@ -5,8 +5,7 @@ from itertools import product
 
 import pytest
 from alone import sent
-from cases import of_each
-from documents import document_of
+from documents import document_of, given
 from page import ROOT
 from passes import TWO_TEXTS
 from tab import at, expect
@@ -14,11 +13,12 @@ from tab import at, expect
 
 @pytest.fixture(scope="module")
 def walked(node):
-    """Where each move of some walks leads in a pass."""
+    """Where each move of some walks leads, of each pass; `walks_in(trace)` are the walks."""
 
-    def follow(trace, walks):
-        asked = json.dumps([{"document": document_of(trace), "walks": walks}])
-        return json.loads(node(str(ROOT / "tests/js/answers.mjs"), "walks", text=asked))[0]
+    def follow(walks_in):
+        asked = given([(trace, {"walks": walks_in(trace)}) for trace in TWO_TEXTS.values()])
+        found = json.loads(node(str(ROOT / "tests/js/answers.mjs"), "walks", text=asked))
+        return zip(TWO_TEXTS.values(), found, strict=True)
 
     return follow
 
@@ -32,54 +32,68 @@ def layers_in(trace):
     return {f"softmax-{layer.number}": words_of(layer) for layer in trace.layers}
 
 
-@of_each("trace", TWO_TEXTS)
-def test_every_step_shows_words_of_its_layer(walked, trace):
+def steps_in(trace):
+    """The layer of each step, counted from 0."""
+    return {step["id"]: (step["layer"] or trace.n_layers) - 1 for step in document_of(trace)["steps"]}
+
+
+def test_every_step_shows_words_of_its_layer(walked):
     """Wherever one comes from, the selected words are the layer's, and each stage there is read at them."""
-    layers = {step["id"]: (step["layer"] or trace.n_layers) - 1 for step in document_of(trace)["steps"]}
-    first, beyond = {"query": 1, "key": 0}, {"query": 99, "key": 99}
-    places = product([*layers_in(trace), "whole-pass"], (first, beyond))
-    moves = [move for one, picked in places for step in layers for move in (one, picked, step)]
-    for move, found in zip(moves, *walked(trace, [moves]), strict=True):
-        queries, keys = words_of(trace.layers[layers[found["step"]]])
-        query, key = found["words"]
-        assert query in queries, (move, found)
-        assert key in keys, (move, found)
-        for name, labels in found["shown"]:
-            for (axis, label), each in zip(labels, trace.axes(name), strict=True):
-                words, word = (keys, key) if axis == "key" else (queries, query)
-                if axis in ("query", "key", "token") and each.labels == words:
-                    assert label == word, (move, found["step"], name)
+
+    def moves(trace):
+        places = product([*layers_in(trace), "whole-pass"], ({"query": 1, "key": 0}, {"query": 99, "key": 99}))
+        return [[move for one, picked in places for step in steps_in(trace) for move in (one, picked, step)]]
+
+    for trace, (walk,) in walked(moves):
+        layers = steps_in(trace)
+        for found in walk:
+            queries, keys = words_of(trace.layers[layers[found["step"]]])
+            query, key = found["words"]
+            assert query in queries, found
+            assert key in keys, found
+            for name, labels in found["shown"]:
+                for (axis, label), each in zip(labels, trace.axes(name), strict=True):
+                    words, word = (keys, key) if axis == "key" else (queries, query)
+                    if axis in ("query", "key", "token") and each.labels == words:
+                        assert label == word, (found["step"], name)
 
 
-@of_each("trace", TWO_TEXTS)
-def test_picked_words_wait_in_their_layer(walked, trace):
+def test_picked_words_wait_in_their_layer(walked):
     """Whoever comes back finds the words that were picked there; a layer with one of them goes on at that."""
-    layers, (_, *starts) = layers_in(trace), document_of(trace)["starts"]
-    pairs = [*product(layers, repeat=2)]
-    nth = {one: max(0, len(layers[one][0]) - 2) for one in layers}
-    walks = [[one, {"query": nth[one], "key": 0}, other, one] for one, other in pairs]
-    for (one, other), (_, chosen, entered, back) in zip(pairs, walked(trace, walks), strict=True):
-        queries, keys = layers[one]
-        assert back["words"] == chosen["words"] == [queries[nth[one]], keys[0]]
-        there, seen = layers[other]
-        if there in (queries, keys):
-            assert entered["words"][0] == (queries[nth[one]] if there == queries else keys[0]), (one, other)
-            if there == seen and layers[one] != layers[other]:  # then the word that it looks at most
-                at = [*layers].index(other)
-                row = trace.layers[at].trace["attention"].value[starts[at]["head"], there.index(entered["words"][0])]
-                assert entered["words"][1] == seen[row.argmax()], (one, other)
+
+    def pairs_of(trace):
+        return [*product(layers_in(trace), repeat=2)]
+
+    def picked(trace, one):
+        return max(0, len(layers_in(trace)[one][0]) - 2)
+
+    def walks(trace):
+        return [[one, {"query": picked(trace, one), "key": 0}, other, one] for one, other in pairs_of(trace)]
+
+    for trace, found in walked(walks):
+        layers, (_, *starts) = layers_in(trace), document_of(trace)["starts"]
+        for (one, other), (_, chosen, entered, back) in zip(pairs_of(trace), found, strict=True):
+            queries, keys = layers[one]
+            query = queries[picked(trace, one)]
+            assert back["words"] == chosen["words"] == [query, keys[0]]
+            there, seen = layers[other]
+            if there in (queries, keys):
+                assert entered["words"][0] == (query if there == queries else keys[0]), (one, other)
+                if there == seen and layers[one] != layers[other]:  # then the word that it looks at most
+                    at = [*layers].index(other)
+                    weights = trace.layers[at].trace["attention"].value[starts[at]["head"]]
+                    assert entered["words"][1] == seen[weights[there.index(entered["words"][0])].argmax()], (one, other)
 
 
-@of_each("trace", TWO_TEXTS)
-def test_layers_begin_where_they_start(walked, trace):
+def test_layers_begin_where_they_start(walked):
     """Whoever has picked nothing sees each layer's start, as whoever opens its address."""
-    layers, (_, *starts) = layers_in(trace), document_of(trace)["starts"]
-    pairs = [*product(layers, repeat=2)]
-    for (_, other), (*_, found) in zip(pairs, walked(trace, [[*pair] for pair in pairs]), strict=True):
-        start = starts[[*layers].index(other)]
-        assert found["words"] == [
-            words[start[role]] for words, role in zip(layers[other], ("query", "key"), strict=True)
-        ]
+    for trace, found in walked(lambda trace: [[*pair] for pair in product(layers_in(trace), repeat=2)]):
+        layers, (_, *starts) = layers_in(trace), document_of(trace)["starts"]
+        for (_, other), (*_, last) in zip(product(layers, repeat=2), found, strict=True):
+            start = starts[[*layers].index(other)]
+            assert last["words"] == [
+                words[start[role]] for words, role in zip(layers[other], ("query", "key"), strict=True)
+            ]
 
 
 TRANSLATOR = {"model": "translator", "sentence": "the black cat sleeps", "written": "le chat noir dort"}
