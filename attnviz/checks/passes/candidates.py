@@ -115,6 +115,12 @@ class Candidate:
         return bool(mask and not seen_in(mask.value).any(axis=-1).all())
 
     @property
+    def hides_everything(self) -> bool:
+        """Whether the masks leave no query a visible key."""
+        mask = self.reading and self.reading.mask
+        return bool(mask and not seen_in(mask.value).any())
+
+    @property
     def rotated_by(self) -> RopeVariant | None:
         """The rotation of the queries and keys, whether the pass includes it or not."""
         operation = self.reading and self.reading.config.rotation

@@ -11,6 +11,7 @@ import numpy as np
 from attnviz.checks.passes.candidates import Candidate
 from attnviz.checks.passes.comparison import Comparer, PassComparison, compared_stages
 from attnviz.checks.passes.fitted_scale import Fit, numbers_near
+from attnviz.checks.passes.nodes import Node
 from attnviz.checks.passes.prefilter import MOST_OFF, Prefilter, distances
 from attnviz.checks.passes.rope_variants import (
     RopeVariant,
@@ -22,6 +23,7 @@ from attnviz.checks.passes.rope_variants import (
 from attnviz.checks.passes.unmodified_passes import UnmodifiedPasses
 from attnviz.checks.read.layouts import score_stages, stages_after_scores
 from attnviz.checks.read.limits import chunks, select
+from attnviz.core.operations.linear import Identity
 
 MAX_ROTATED = 2  # how many readings are searched for a base; in large passes how many rotations
 MAX_SCORES = 2**14  # passes with more scores are large: fewer rotations of them are searched
@@ -100,6 +102,8 @@ def _first_agreeing(
     if others:
         stages = comparer.rough.compare(candidate, nodes).stages
         first = next((name for name, each in zip(compared, stages, strict=True) if not each.agrees), first)
+    if candidate.hides_everything and "masked" in nodes:  # shows in rows as if nothing were hidden, if at all
+        nodes = {**nodes, "masked": Node.of(Identity("query"), nodes["masked"].inputs[:1])}
     near = Prefilter(comparer, candidate, nodes, first)
     for some in chain.from_iterable(_in_chunks(each, candidate) for each in rotations):
         for rotation in select(some, near.accepts_each(nodes_of_each(some, nodes))):

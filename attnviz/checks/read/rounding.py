@@ -10,7 +10,7 @@ layers of torch needed 0.41 of that.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -24,6 +24,7 @@ from attnviz.checks.read.table_rotation import TableRotation
 from attnviz.core.errors import ArrayError, OwnArraysError
 from attnviz.core.operations import linear, rotation, scores
 from attnviz.core.operations.activations import GELU
+from attnviz.core.operations.norms import LayerNorm, RMSNorm
 from attnviz.core.operations.operation import Operation
 from attnviz.core.operations.softmax import Softmax, SumNormalise
 
@@ -35,6 +36,7 @@ _MULTIPLIED = 128  # how many multiplications cost as much as one other operatio
 _SPLIT_SIZE = 2**20  # larger arrays' errors are computed head by head
 _FINE = 1e-4  # a tolerance within which no two explanations agree by chance
 _TRIALS = 16  # enough that an error is unlikely to be underestimated by half
+_MOST_STACKED = 2**14  # up to so many numbers, norms are tried at once
 _PRODUCTS = (linear.DotProducts, linear.WeightedSum, linear.Projection, linear.Contributions)
 
 
@@ -276,14 +278,29 @@ def _error_by_trials(
     """The error of any other operation: how its result moves if each input moves up or down at random."""
     random = np.random.default_rng(0)
     steps = [np.hypot(each.error, precision.unit * _finite(each.value)) for each in inputs]
-    squares = np.zeros(value.shape)
-    for _ in range(_TRIALS):
-        moved = [
+    trials = (
+        [
             each.value if each.value.dtype == bool else each.value + random.choice((-1.0, 1.0), step.shape) * step
             for each, step in zip(inputs, steps, strict=True)
         ]
-        squares += np.square(np.nan_to_num(_computed(operation, moved) - value, nan=0.0, posinf=0.0, neginf=0.0))
+        for _ in range(_TRIALS)
+    )
+    squares = np.zeros(value.shape)
+    for moved in _stacked(trials, value) if isinstance(operation, RMSNorm | LayerNorm) else trials:
+        off = np.square(np.nan_to_num(_computed(operation, moved) - value, nan=0.0, posinf=0.0, neginf=0.0))
+        squares += off.reshape(-1, *value.shape).sum(axis=0)
     return 2 * np.sqrt(squares / _TRIALS) + precision.unit * _finite(value) + precision.format.least
+
+
+def _stacked(trials: Iterator[list[np.ndarray]], value: np.ndarray) -> Iterator[list[np.ndarray]]:
+    """The trials of a small array at once, on a leading axis: one operation instead of many."""
+    if value.size > _MOST_STACKED:
+        yield from trials
+        return
+    yield [
+        np.stack([each.reshape((1,) * (value.ndim - each.ndim) + each.shape) for each in moved])
+        for moved in zip(*trials, strict=True)
+    ]
 
 
 def _softmax_error(masked: Rounded, sinks: Sequence[Rounded], weights: np.ndarray, precision: Precision) -> np.ndarray:
