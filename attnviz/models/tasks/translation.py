@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, pairwise
 from typing import Protocol
 
@@ -287,7 +287,8 @@ class Translation(TypedEnglish, Learnable):
         }
 
 
-def sample(which: str, count: int) -> list[tuple[tuple[str, ...], tuple[Written, ...]]]:
+@lru_cache(maxsize=2)  # the held-out ones, which several figures are of
+def sample(which: str, count: int) -> tuple[tuple[tuple[str, ...], tuple[Written, ...]], ...]:
     """Distinct pairs of an English sentence and a right translation, drawn at random.
 
     "training"; "combinations", which have a pair of words that is never trained on; or "sentences", of which only the
@@ -301,7 +302,7 @@ def sample(which: str, count: int) -> list[tuple[tuple[str, ...], tuple[Written,
             continue
         right = translations(words)
         found[words] = right[random.randint(len(right))]
-    return list(found.items())
+    return tuple(found.items())
 
 
 def _part(words: Sequence[str]) -> str:
