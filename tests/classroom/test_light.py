@@ -1,5 +1,6 @@
 """The light form of a moment: all that a question needs, the pass's own weights, and few bytes."""
 
+import functools
 import gzip
 import json
 from urllib.parse import quote_plus
@@ -20,15 +21,20 @@ MAX_PAGE_BYTES, MAX_LESSON_BYTES = 150_000, 25_000_000
 """Before the first question can be answered, and of a lesson for a hall that only answers (issue 52)."""
 
 
+@functools.cache
+def light_bytes(at):
+    return light_moment_at(place_in(at))
+
+
 def light(at):
-    return json.loads(light_moment_at(place_in(at)))
+    return json.loads(light_bytes(at))
 
 
 @pytest.mark.parametrize("lesson", PLACES)
 def test_light_moments_fit_the_budget_of_a_hall(lesson):
     compressed = (class_page("KTQWRM").encode(), SCRIPTS["follower"].text)
     page = sum(len(gzip.compress(each)) for each in compressed)
-    moments = [len(gzip.compress(light_moment_at(place_in(at)), 6)) for at in PLACES[lesson]]
+    moments = [len(gzip.compress(light_bytes(at), 6)) for at in PLACES[lesson]]
     assert page + max(moments) <= MAX_PAGE_BYTES
     assert N_PHONES * (page + sum(sorted(moments)[-N_MOMENTS:])) <= MAX_LESSON_BYTES
 

@@ -133,7 +133,7 @@ def test_cancelling_terms_may_be_reordered(capsys):
 )
 def test_wrong_number_is_found_in_its_stage(name, capsys):
     trace = PASSES[name]
-    for stage in computed(trace):
+    for stage in computed(trace)[:: 3 if trace is LABELLED else 1]:  # whose layers compute alike
         value = np.array(trace[stage].value)
         free = np.isfinite(value)
         for index in trace[stage].overridden:
@@ -143,7 +143,7 @@ def test_wrong_number_is_found_in_its_stage(name, capsys):
         sizes = np.where(free & (np.abs(value) > 1e-300), np.abs(value), np.nan)
         of_rows = np.nanmax(sizes, axis=-1, keepdims=True, initial=0)
         smallest = of_rows == of_rows[of_rows > 0].min()  # the largest number of the row with the smallest ones
-        for found in (np.nanargmax(sizes), np.nanargmax(np.where(smallest, sizes, np.nan))):
+        for found in {np.nanargmax(sizes), np.nanargmax(np.where(smallest, sizes, np.nan))}:
             wrong = value.copy()
             wrong.flat[found] *= 1 - 1e-6
             said, verdict = run(trace, capsys, {stage: wrong})

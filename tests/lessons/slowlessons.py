@@ -7,6 +7,7 @@ import re
 from itertools import product
 
 import numpy as np
+from translator_alone import forward, parameters
 
 from attnviz.analysis.sweep import LENGTHS, sweep
 from attnviz.core.changes import Change
@@ -14,12 +15,14 @@ from attnviz.core.rng import stream
 from attnviz.core.stage import name_in_layer, split_layer
 from attnviz.lessons.cell_reference import PATTERN, find
 from attnviz.models import MODELS
-from attnviz.models.trained import turned_pronouns
+from attnviz.models.recipes import RECIPES
+from attnviz.models.trained import recording_path, turned_pronouns
 from attnviz.models.training import FILE
 
 PARTS = json.loads(FILE.read_text("utf-8"))
 
 
+@functools.cache
 def slow(trace, stage, index):
     """A number of a pass: its stage's definition over again, from queries, keys and values on."""
     name, layer = split_layer(stage)
@@ -89,9 +92,14 @@ def _masked(trace, layer, head, query, key):
 
 
 def _share(trace, layer, head, query, key):
+    return _shares(trace, layer, head, query)[key]
+
+
+@functools.cache
+def _shares(trace, layer, head, query):
     row = [_masked(trace, layer, head, query, other) for other in range(len(keys_of(trace, layer)))]
     sinks = [float(trace[name_in_layer("sinks", layer)].value[head])] if name_in_layer("sinks", layer) in trace else []
-    return softmax([*row, *sinks])[key]
+    return softmax([*row, *sinks])
 
 
 def _value(trace, layer, head, key, feature):
@@ -115,9 +123,14 @@ def _contribution(trace, layer, head, query, dimension):
 
 
 def _probability(trace, layer, token, answer):
+    return _probabilities(trace, token)[answer]
+
+
+@functools.cache
+def _probabilities(trace, token):
     enters, w_u = (trace[each].value for each in trace["logits"].inputs)
     logits = [sum(float(a) * float(b) for a, b in zip(enters[token], column, strict=True)) for column in w_u.T]
-    return softmax(logits)[answer]
+    return softmax(logits)
 
 
 def softmax(row):
@@ -479,7 +492,7 @@ COUNTED = {
     "count.names": lambda one, _: len(distinct := {*MODELS[one.scene.source].task.names}) - len(distinct) // 10,
     "count.layers": lambda one, _: sum(stage.name.startswith("attention") for stage in one.trace.values()),
     "count.neurons": lambda one, _: len(one.trace["hidden"].value[0]),
-    "count.pronouns": lambda one, _: len(turned_pronouns(MODELS["translator"].at(one.scene.model_seed))["referent"]),
+    "count.pronouns": lambda one, _: len(_turned(one.scene.model_seed)["referent"]),
     "count.steps": lambda one, _: max(MODELS[one.scene.source].checkpoints(one.scene.model_seed)),
     "count.steps_done": lambda one, _: _steps(one),
     "count.texts": lambda one, _: len(MODELS[one.scene.source].task.held_out().answers),
@@ -509,6 +522,11 @@ COUNTED = {
 }
 
 
+@functools.cache
+def _turned(seed):
+    return turned_pronouns(MODELS["translator"].at(seed))
+
+
 def _steps(fitted):
     done = MODELS[fitted.scene.source].checkpoints(fitted.scene.model_seed)
     return done[-1] if fitted.scene.checkpoint is None else done[fitted.scene.checkpoint]
@@ -524,7 +542,7 @@ def _measured(name, fitted):
         head, where = re.fullmatch(r"head_(\d)\.(\w+)", what).groups()
         return PARTS[seed]["heads"][int(head) - 1]["looks"][{"before": "the letter before"}[where]]
     if kind == "turned":
-        turned = turned_pronouns(MODELS["translator"].at(seed))[what.replace("_", " ")]
+        turned = _turned(seed)[what.replace("_", " ")]
         return round(sum(turned) / len(turned), 4)
     if kind == "accuracy":
         return _accuracy(what, fitted.scene.source, seed)
@@ -563,10 +581,9 @@ def _table_of_pairs(task):
 def _accuracy(what, source, seed):
     """The part of held-out texts that is answered right, in passes of their own."""
     model = MODELS[source].at(seed)
-    batch = model.task.held_out()
-    right = 0
     if source == "translator":
-        return _translated(what, model, batch)
+        return _translated(what, seed, model.task.held_out())
+    batch, right = model.task.held_out(), 0
     for tokens, answers in zip(batch.tokens, batch.answers, strict=True):
         trace = model.trace(" ".join(model.task.words[token] for token in tokens))
         if what != "model":
@@ -575,18 +592,13 @@ def _accuracy(what, source, seed):
     return right / len(batch.tokens)
 
 
-def _translated(what, model, batch):
-    """The part of held-out texts of which each next word, after the right ones, is right."""
-    right = 0
-    for source, tokens, answers, is_target in zip(
-        batch.source, batch.tokens, batch.answers, batch.is_target, strict=True
-    ):
-        english = [model.task.english[word] for word in source]
+def _translated(what, seed, batch):
+    """The part of held-out texts of which each next word, after the right ones, is right, in NumPy alone."""
+    arrays, right = parameters(recording_path(RECIPES["translator"]), seed), 0
+    if what != "model":
+        arrays[what.replace("without_layer", "w_o")] *= 0
+    for source, is_source, tokens, answers, is_target, _ in zip(*batch, strict=True):
         n = 1 + int(np.flatnonzero(is_target)[-1])
-        french = [model.task.french[word] for word in tokens[1:n]]
-        trace = model.trace(" ".join(english[: english.index("<end>")]), model.task.french_text(french))
-        if what != "model":
-            trace = trace.with_changes(Change(what.replace("without_layer", "output"), (None,), 0.0))
-        first = trace["probabilities"].value.argmax(axis=-1) == answers[:n]
-        right += all(first | ~is_target[:n])
+        logits, _ = forward(arrays, source[is_source], tokens[:n])
+        right += all((logits.argmax(axis=-1) == answers[:n]) | ~is_target[:n])
     return right / len(batch.tokens)

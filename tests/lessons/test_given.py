@@ -1,5 +1,6 @@
 """Given numbers: a question can be answered from them alone, and none of them is the answer."""
 
+import functools
 import math
 from fractions import Fraction
 
@@ -9,9 +10,10 @@ import pytest
 
 from attnviz.contract.lesson import Fill, Gaps
 from attnviz.core.stage import split_layer
+from attnviz.lessons import lesson as lessons
 from attnviz.lessons.cell_reference import find
 from attnviz.lessons.given import MOST_NUMBERS
-from attnviz.lessons.lesson import LESSONS, moments_of, passes_at
+from attnviz.lessons.lesson import LESSONS
 from attnviz.lessons.needs import need
 from attnviz.lessons.questions import AnyQuestion
 from attnviz.lessons.questions.numbers import Number, Percentage
@@ -19,6 +21,7 @@ from attnviz.lessons.questions.picks import PickWord
 from attnviz.lessons.talk import TalkMoment, talk_moment
 from attnviz.lessons.talk_request import suggested_questions
 
+moments_of, passes_at = functools.cache(lessons.moments_of), functools.cache(lessons.passes_at)
 WORDS = {"four": 4.0}
 
 

@@ -38,7 +38,7 @@ INSTRUCTIONS = (
     "Set",
 )
 MOMENTS = [(name, number, each) for name, own in LESSONS.items() for number, each in enumerate(own.moment, start=1)]
-sent = functools.cache(moments_of)
+sent, opened = functools.cache(moments_of), functools.cache(passes_at)
 
 
 def words(*texts):
@@ -110,7 +110,7 @@ def needs_are_given(lesson, number, made):
         yield "lists nothing that its question needs"
     for each in made.ask.needs if made.ask else ():
         try:
-            need(each, passes_at(made.at))
+            need(each, opened(made.at))
         except EXPRESSION_ERRORS as error:
             yield f"{each} can’t be read: {error}"
 
