@@ -1,9 +1,11 @@
 """`check`: the user's module against a library's, on the same parameters and inputs."""
 
 import re
+from functools import cache, partial
 
 import numpy as np
 import pytest
+from comparisons import assert_as_reported
 from fakemodules import (
     AddsToResidual,
     Attention,
@@ -369,10 +371,15 @@ def test_modules_that_do_not_match_are_refused():
             check(mine, like=library)
 
 
+@cache
+def of_library():
+    return compare(None, recorded("like"))
+
+
 @pytest.mark.parametrize("name", MISTAKES)
 def test_recorded_mistakes_in_code_are_named(name):
     """As PyTorch computed it (`tests/plantedmodules.py`), beside `nn.MultiheadAttention`."""
-    library = compare(None, recorded("like"))
+    library = of_library()
     assert library.first is None
     found = compare(library.trace, recorded(name), n_heads=N_HEADS)
     if name in RIGHT:
@@ -484,17 +491,18 @@ OPEN = {
 @pytest.mark.parametrize("case", OPEN)
 def test_assert_attention_fails_for_open_questions_unless_allowed(case):
     arrays, allow, says = OPEN[case]
+    asserted = partial(assert_as_reported, compare(None, arrays), arrays)
     if not says:
-        return assert_attention(arrays)
+        return asserted()
     with pytest.raises(AssertionError, match=says):
-        assert_attention(arrays)
+        asserted()
     if allow is None:
         with pytest.raises(AssertionError, match=says):
-            assert_attention(arrays, allow=[*arrays])
+            asserted(allow=[*arrays])
         return None
     with pytest.raises(AssertionError, match=re.escape(f"pass allow={allow!r}")):
-        assert_attention(arrays)
+        asserted()
     for name in allow:
         with pytest.raises(AssertionError):
-            assert_attention(arrays, allow={*allow} - {name})
-    return assert_attention(arrays, allow=allow)
+            asserted(allow={*allow} - {name})
+    return asserted(allow=allow)

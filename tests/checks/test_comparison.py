@@ -150,7 +150,7 @@ def test_a_mistake_that_explains_some_numbers_does_not_explain_all():
 
 
 @covering(stage=LATER, dtype=[np.float32, np.float64])
-def test_a_number_that_is_off_by_more_than_rounding_is_found(stage, dtype):
+def test_a_number_that_is_off_by_more_than_rounding_is_found(unexplained, stage, dtype):
     own = Implementation(np.random.default_rng(11), dtype)
     written = own.written("attnviz", *LATER)
     wrong = written[stage].copy()
@@ -231,7 +231,7 @@ def test_several_layers_are_compared_one_by_one():
         compare(trace, arrays, layer=3)
 
 
-@pytest.mark.parametrize("layer", range(1, 7))
+@pytest.mark.parametrize("layer", [1, 4, 5])  # an encoder's, one that reads the other text, a decoder's second
 def test_layers_of_two_texts_are_compared_one_by_one(layer):
     """Of encoder and decoder all stages by their full names, and those of a layer by their own names."""
     whole = {stage.name: stage.value for stage in LABELLED.values()}
@@ -264,7 +264,7 @@ def test_arrays_of_two_texts_alone_are_those_of_one_layer():
 
 
 @pytest.mark.parametrize("layer", [2, 3, 4, 5, 6])
-def test_array_of_another_layer_is_no_bug(layer):
+def test_array_of_another_layer_is_no_bug(unexplained, layer):
     """Its shape differs, as do masks, keys and values of the other layers, or its numbers do."""
     for name in ("attention", "mask", "k", "v"):
         found = compare(LABELLED, {name: LABELLED[f"{name}_{layer}"].value})

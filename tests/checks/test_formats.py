@@ -110,7 +110,7 @@ def test_a_single_deviation_is_not_explained_by_tf32():
     assert (found.first.stage, found.precision) == ("attention", "float32")
 
 
-def test_the_report_compares_the_deviation_with_rounding():
+def test_the_report_compares_the_deviation_with_rounding(unexplained):
     own = Implementation(np.random.default_rng(3), np.float32)
     arrays = own.written("attnviz", "attention")
     off = arrays["attention"].copy()
@@ -158,7 +158,7 @@ def test_tensors_are_read():
 
 
 @covering(stage=["attention", "attention", "output", "q", "scaled"], dtype=[np.float32, np.float64])
-def test_smaller_errors_never_get_a_worse_verdict(dtype, stage):
+def test_smaller_errors_never_get_a_worse_verdict(unexplained, dtype, stage):
     own = Implementation(np.random.default_rng(1), dtype, n=8, mask=np.tri(8, dtype=bool))
     arrays = own.written("Llama", "q", "scaled", "attention", "output")
     noise = np.random.default_rng(5).normal(size=arrays[stage].shape)
@@ -204,7 +204,7 @@ def test_float16_overflow_is_not_called_wrong():
 
 
 @pytest.mark.parametrize("stage", ["q", "scaled"])
-def test_a_single_small_deviation_is_not_called_a_rotation(stage):
+def test_a_single_small_deviation_is_not_called_a_rotation(unexplained, stage):
     own = Implementation(np.random.default_rng(2), np.float32, n=6)
     arrays = own.written("Llama", stage)
     wrong = arrays[stage].copy()

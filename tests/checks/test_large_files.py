@@ -54,14 +54,12 @@ def masks(n, *shape, dtype=bool):
 SQUARE = dict.fromkeys(("w_q", "w_k", "w_v", "w_o"), (512, 512))
 HEADED = {"q": (128, 64, 4), "k": (128, 64, 4), "attention": (128, 64, 64)}
 FUSED_BY_HEADS = {"x": (64, 512), "query_key_value.weight": (1536, 512), "output": (64, 512)}
-FUSED = {"x": (64, 512), "c_attn.weight": (512, 1536), "c_proj.weight": (512, 512), "output": (64, 512)}
 
 FILES = {
     "as in the issue": large,
     "axes exchanged": lambda: (own := large()) | {"attention": own["attention"].swapaxes(0, 1)},
     "square parameters, many tokens": lambda: anything(x=(700, 512), **SQUARE, output=(700, 512)),
     "square parameters, many heads": lambda: anything(x=(64, 512), **SQUARE, attention=(128, 64, 64)),
-    "q, k and v in one, somehow": lambda: anything(**FUSED),
     "q, k and v in one, by heads": lambda: anything(**FUSED_BY_HEADS),
     "q, k and v in one, float16": lambda: anything(
         np.float16, **{"x": (64, 1024), "c_attn.weight": (1024, 3072), "output": (64, 1024)}

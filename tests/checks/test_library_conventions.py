@@ -112,7 +112,7 @@ def test_an_unusual_fused_layout_and_an_unread_w_o_raise_questions():
     [("output", np.nan), ("output", np.inf), ("attention", np.nan), ("attention", -np.inf), ("residual", np.nan)],
 )
 @pytest.mark.parametrize("without", [[], ["self_attn.o_proj.weight"]])
-def test_nan_and_infinity_never_agree(without, stage, number):
+def test_nan_and_infinity_never_agree(unexplained, without, stage, number):
     arrays = {"x": X, **HUGGING_FACE, **passed(), "residual": np.ones((N, H * D))}
     arrays = {name: each.copy() for name, each in arrays.items() if name not in without}
     arrays[stage][..., -1, 0] = number
@@ -169,7 +169,7 @@ FEW = ("q", "k", "q_normed", "k_normed", "scores", "scaled")
 @pytest.mark.parametrize("n", [1, 2])
 @pytest.mark.parametrize("gains", [None, (1 + RANDOM.normal(size=D) / 4, 1 + RANDOM.normal(size=D) / 4)])
 @pytest.mark.parametrize("without", [(), FEW[:2], FEW])
-def test_queries_and_keys_of_length_1_agree(n, gains, without):
+def test_queries_and_keys_of_length_1_agree(unexplained, n, gains, without):
     if gains and "q_normed" in without:
         return  # the gains are then those of an RMS norm
     arrays = {name: each for name, each in cosines(gains=gains, n=n).items() if name not in without}

@@ -59,7 +59,7 @@ def test_the_rows_of_right_arrays_agree(query, names, rope, is_causal, has_mask)
 @pytest.mark.slow
 @pytest.mark.parametrize("stage", ["q", "attention", "output"])
 @pytest.mark.parametrize("row", [7, 8])
-def test_only_these_rows_are_compared(stage, row):
+def test_only_these_rows_are_compared(unexplained, stage, row):
     given = layer(CAUSAL, wrong=(stage, row)) | {"mask": CAUSAL}
     for query in (slice(0, 8), slice(8, 16), slice(16, T)):
         found = compare(None, given, query=query)

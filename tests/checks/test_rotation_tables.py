@@ -39,11 +39,10 @@ def test_a_correct_pass_agrees_and_its_tables_are_read(seed):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("nth", "mistake"), [*enumerate(MISTAKES)])
-@pytest.mark.parametrize(("at", "shape"), [*enumerate(SHAPES)])
-def test_a_rotation_otherwise_is_named(nth, mistake, at, shape):
+@covering(nth=range(18), mistake=MISTAKES, shape=SHAPES)  # each mistake with three shapes
+def test_a_rotation_otherwise_is_named(nth, mistake, shape):
     options = {"shape": shape, "mistake": mistake, "scaling": "uneven" if shape != "speeds" else "llama3"}
-    is_rotated_given = (nth + at) % 2 or (shape, mistake) == ("speeds", "not rotated")  # some models scale on the way
+    is_rotated_given = nth // 6 % 2 or (shape, mistake) == ("speeds", "not rotated")  # some models scale on the way
     kept = ("q", "q_rotated", "attention") if is_rotated_given else ("attention",)
     found = compare(None, drawn(3, kept=kept, **options).arrays())
     named = {each.id for each in found.causes[:1]} | {each.id for some in found.alternatives for each in some}
@@ -66,12 +65,13 @@ STEP_MISTAKES = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mistake", STEP_MISTAKES)
-@pytest.mark.parametrize(("step", "n_new"), [*zip(STEPS[1:], (1, 2, 1), strict=True)])
-@pytest.mark.parametrize(("tables", "more"), [("(t, d)", 0), ("longer", 1), ("none", 0)])
-def test_a_decode_step_rotated_otherwise_is_named(step, n_new, mistake, tables, more):
-    """Of one new token or two."""
-    n_new = 1 + (n_new + more) % 2
+@covering(
+    mistake=STEP_MISTAKES,
+    step=STEPS[1:],
+    n_new=(2, 1, 1, 2, 1),
+    tables=["(t, d)"] * 4 + ["longer"] * 4 + ["none"] * 4,
+)
+def test_a_decode_step_rotated_otherwise_is_named(step, n_new, mistake, tables):
     shape = "longer" if tables == "none" else tables
     scaling = "default" if tables == "none" else "uneven"
     made = drawn(1, step=step, shape=shape, n_new=n_new, mistake=mistake, scaling=scaling, kept=("attention",))

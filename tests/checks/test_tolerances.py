@@ -51,7 +51,7 @@ def test_a_mistake_is_named_within_a_tolerance(dtype):
     assert found.explained
 
 
-def test_a_tolerance_may_be_narrower_than_rounding():
+def test_a_tolerance_may_be_narrower_than_rounding(unexplained):
     right = softmax(X @ X.T / 8**0.5)
     stored = {"x": X, "attention": right.astype(np.float16)}
     assert compare(None, stored).first is None

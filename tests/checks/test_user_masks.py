@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cases import covering
 from implementations import Implementation, softmax
 from test_comparison import LATER, flat
 from test_rotations import a_pass, angles
@@ -127,10 +128,7 @@ BY_LIBRARY = {
 """The names of masks, whose file they are in, what True means there, and how they are written."""
 
 
-@pytest.mark.parametrize("name", BY_LIBRARY)
-@pytest.mark.parametrize(
-    ("visible", "stage"), [("causal", "attention"), ("padded right", "output"), ("window", "attention")]
-)
+@covering(name=BY_LIBRARY, visible=("causal", "padded right", "window"), stage=("attention", "output"))
 def test_a_mask_against_its_librarys_convention_is_inverted_unless_stated(visible, name, stage):
     library, true_is, kind = BY_LIBRARY[name]
     other = {"visible": "hidden", "hidden": "visible"}[true_is]
@@ -171,7 +169,7 @@ def test_a_rotated_pass_with_an_inverted_mask_differs():
     assert compare(None, arrays | {"attention_mask": visible}).first is None
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_single_token_agrees_with_any_mask(seed):
     random = np.random.default_rng(seed)
     for n_keys in (1, 2, 5):
@@ -243,11 +241,11 @@ def test_zeros_of_attention_stand_for_a_missing_mask():
 
 
 APART = np.subtract.outer(np.arange(N), np.arange(N))
-SLOPES = {2: [2**-4, 2**-8], 3: [2**-4, 2**-8, 2**-2], 4: [2**-2, 2**-4, 2**-6, 2**-8]}
+SLOPES = {3: [2**-4, 2**-8, 2**-2], 4: [2**-2, 2**-4, 2**-6, 2**-8]}
 """ALiBi's, by the number of heads, as in its authors' code."""
 
 
-@pytest.mark.parametrize("size", range(2, N))
+@pytest.mark.parametrize("size", [2, N - 1])
 def test_a_sliding_window_is_recognised_by_the_output(size):
     near = np.abs(APART) < size
     for visible, said in (
