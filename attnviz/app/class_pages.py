@@ -15,10 +15,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from attnviz.app.static_files import accepts_gzip, base_path, local_path
+from attnviz.app.static_files import base_path, local_path
 from attnviz.classroom.codes import code_in, seat_age
 from attnviz.classroom.fair_queue import FairQueue
-from attnviz.classroom.http import NO_STORE
+from attnviz.classroom.http import NO_STORE, accepts_gzip
 from attnviz.classroom.room_entry import ROOMS
 from attnviz.core.errors import TalkError
 from attnviz.lessons.talk import Talk, TalkMoment, talk_moment

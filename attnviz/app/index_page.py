@@ -14,8 +14,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app.scripts import paths
-from attnviz.app.static_files import DROPPED, accepts_gzip, local_path
+from attnviz.app.static_files import DROPPED, local_path
 from attnviz.app.streamlit_private import INDEX_FONT, INDEX_STYLESHEET, INDEX_TITLE, late_scripts, static_folder
+from attnviz.classroom.http import accepts_gzip
 from attnviz.lessons.lesson import LESSONS, moment
 from attnviz.viewer.script import SCRIPTS
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from attnviz.app.static_files import accepts_gzip
+from attnviz.classroom.http import accepts_gzip
 from attnviz.viewer.script import LATE, SCRIPTS, needed, whole
 
 _LOADER = Path(__file__).with_name("loader.js").read_text("utf-8")

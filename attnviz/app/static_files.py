@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from attnviz.app import streamlit_private
+from attnviz.classroom.http import accepts_gzip
 
 _FOLDER = "static"
 _TEXTS = {".css", ".js", ".json", ".map", ".svg", ".txt"}  # fonts and pictures are compressed already
@@ -35,19 +36,6 @@ def local_path(scope: Scope) -> str | None:
     """The path below the mount path: empty at the mount path itself, None for a path that isn't below it."""
     base, path = base_path(scope), scope["path"]
     return path[len(base) :] if f"{path}/".startswith(f"{base}/") else None
-
-
-def accepts_gzip(header: str) -> bool:
-    """Whether an Accept-Encoding header allows gzip.
-
-    >>> [accepts_gzip(each) for each in ("gzip, br", "br", "gzip;q=0", "*;q=0.5", "*, gzip;q=0")]
-    [True, False, False, True, False]
-    """
-    weights = {}
-    for each in header.lower().split(","):
-        name, _, weight = each.replace(" ", "").partition(";q=")
-        weights[name] = weight.strip("0.") != "" if weight else True
-    return weights.get("gzip", weights.get("*", False))
 
 
 @dataclass(frozen=True)

@@ -81,9 +81,22 @@ def json_response(made: bytes) -> Response:
     return Response(made, media_type="application/json", headers=NO_STORE)
 
 
+def accepts_gzip(header: str) -> bool:
+    """Whether an Accept-Encoding header allows gzip.
+
+    >>> [accepts_gzip(each) for each in ("gzip, br", "br", "gzip;q=0", "*;q=0.5", "*, gzip;q=0")]
+    [True, False, False, True, False]
+    """
+    weights = {}
+    for each in header.lower().split(","):
+        name, _, weight = each.replace(" ", "").partition(";q=")
+        weights[name] = weight.strip("0.") != "" if weight else True
+    return weights.get("gzip", weights.get("*", False))
+
+
 def compressed_response(request: Request, compressed: bytes, headers: Mapping[str, str]) -> Response:
     """A response from gzipped JSON, unpacked if the client doesn't accept gzip."""
-    if "gzip" in request.headers.get("accept-encoding", ""):
+    if accepts_gzip(request.headers.get("accept-encoding", "")):
         return Response(compressed, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
     return Response(gzip.decompress(compressed), media_type="application/json", headers=dict(headers))
 

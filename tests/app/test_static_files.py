@@ -10,7 +10,8 @@ from starlette.routing import Mount, Route, Router
 from streamlit.web.server.starlette.starlette_static_routes import create_streamlit_static_handler
 
 from attnviz.app import scripts, static_files, streamlit_private
-from attnviz.app.static_files import CompressedStatic, accepts_gzip
+from attnviz.app.static_files import CompressedStatic
+from attnviz.classroom.http import accepts_gzip
 from attnviz.viewer.script import Script
 
 HOME = streamlit_private.static_folder()

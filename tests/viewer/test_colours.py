@@ -143,7 +143,7 @@ def test_colour_blind_eyes_tell_the_fills_apart(theme, blindness):
         assert distance(colours[one], colours[other], blindness) >= least, (one, other)
 
 
-@pytest.mark.parametrize("pair", itertools.combinations([*ROLES, "attention"], 2), ids="-".join)
+@pytest.mark.parametrize("pair", [*itertools.combinations([*ROLES, "attention"], 2)], ids="-".join)
 def test_roles_and_attention_are_as_far_apart_as_measured(pair):
     seen = [
         [distance(tokens(theme)[pair[0]], tokens(theme)[pair[1]], each) for each in BLINDNESS]
