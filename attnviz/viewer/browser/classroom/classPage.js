@@ -43,7 +43,7 @@ const SECOND = "Second vote: say again what you think now.";
 const APART = "The servers of the class have lost each other: not everybody may be where the speaker is.";
 
 // `code` is that of the room. host:
-//   line, hash, stores: the line to the class (server.js), what the page's address has after its #, and storage for the seat
+//   api, hash, stores: the class on the server (server.js), what the page's address has after its #, and storage for the seat
 //   hrefOf(at), go(code): the address of a scene or a moment, to open it alone; opens another room
 //   pictures(): fetches what draws whole pictures, {makeClassViewer, makeMomentPicture}
 //   speaker, leave(now): on a device of the speaker's, the speaker (classSpeaker.js), and what opens the lesson or walkthrough itself

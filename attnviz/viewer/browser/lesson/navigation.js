@@ -171,6 +171,7 @@ export function makeNavigation(state, frame, { host, memory, moments }, page) {
   function showAround(name) {
     const last = resume();
     state.around = name;
+    nWaiting = 0;
     state.position = { ...(state.position ?? (last === END_POSITION ? null : last) ?? state.first), present: false };
     page.present(false);
     page.update();
