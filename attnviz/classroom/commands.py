@@ -199,7 +199,8 @@ def read(text: bytes | str) -> AnyCommand:
 class RoomLog:
     """The commands of a room since it was made. `seat` is that of the browser that opened the room, which alone keeps
     them, as it alone has the room's first key. A place that the class comes back to is listed once, as a slide's image
-    is large; later moves name it by its number, `#0`.
+    is large; later moves name it by its number, `#0`. The log has no secret of a follower: seats are listed without
+    their signatures, which the hash of the speaker's key makes again (reopening.py).
     """
 
     def __init__(self, seat: str) -> None:

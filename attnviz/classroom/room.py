@@ -25,9 +25,7 @@ MAX_COMMANDS = 100_000  # commands of followers that a room keeps; a class of 12
 MAX_DEVICES = 5  # devices that one speaker may use
 FOLLOWERS = commands.Join | commands.Answer | commands.Point | commands.Wonder | commands.Vote
 LATEST_PRESSES = 8  # presses that the presented page can still read, if it hears of them late
-
-
-MAX_CHARACTERS = 140
+MAX_CHARACTERS = 140  # of an answer in words or a question, which followers get once the speaker shows it
 _INVISIBLE = " \u200c\u200d"
 
 

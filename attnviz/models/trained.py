@@ -366,7 +366,10 @@ def pronoun_figures(model: Translator) -> dict:
 
 
 def turned_pronouns(model: Translator) -> dict[str, list[bool]]:
-    """For each held-out sentence whether its pronoun turns, with its referent hidden and with the other noun hidden."""
+    """For each held-out sentence with nouns of unlike gender, whether "il" or "elle" changes as one noun is hidden from
+    "it" and "is" in the encoder: the noun that "it" stands for (the referent), or the other one. If it changes with the
+    referent alone, these two words get the gender from there.
+    """
     answers = model.task.answers
     pronouns = [answers.index(word) for words in PRONOUNS.values() for word in words]
     turned: dict[str, list[bool]] = {"referent": [], "other noun": []}

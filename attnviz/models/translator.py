@@ -37,11 +37,6 @@ class Translator(Model):
     context_positions: np.ndarray | None = None  # (places, d_model)
 
     @property
-    def longest(self) -> int:
-        """The most English words, with the one that ends a sentence."""
-        return N_PLACES
-
-    @property
     def description(self) -> str:
         """Its size and kind, in words."""
         encoder, own, cross = (f"{each.n_heads} head{'s' * (each.n_heads > 1)}" for each in self.layers)

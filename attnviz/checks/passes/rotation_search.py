@@ -102,7 +102,8 @@ def _first_agreeing(
     if others:
         stages = comparer.rough.compare(candidate, nodes).stages
         first = next((name for name, each in zip(compared, stages, strict=True) if not each.agrees), first)
-    if candidate.hides_everything and "masked" in nodes:  # shows in rows as if nothing were hidden, if at all
+    # where every key is hidden, rotations change nothing: they are tried on the scores as they were before the mask
+    if candidate.hides_everything and "masked" in nodes:
         nodes = {**nodes, "masked": Node.of(Identity("query"), nodes["masked"].inputs[:1])}
     near = Prefilter(comparer, candidate, nodes, first)
     for some in chain.from_iterable(_in_chunks(each, candidate) for each in rotations):

@@ -116,7 +116,7 @@ def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> Pas
     reading, first = unmodified.candidate.reading, unmodified.first_difference
     if not reading or first is None or first.stage not in (*score_stages(), *stages_after_scores()):
         return None
-    if unmodified.candidate.hides_everything:  # which no pattern changes
+    if unmodified.candidate.hides_everything:  # no pattern changes a pass without a visible key
         return None
     unmodified = comparer.with_values(unmodified)
     if shifted := _with_shifted_rows(comparer, unmodified, reading):

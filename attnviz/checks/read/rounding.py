@@ -36,7 +36,7 @@ _MULTIPLIED = 128  # how many multiplications cost as much as one other operatio
 _SPLIT_SIZE = 2**20  # larger arrays' errors are computed head by head
 _FINE = 1e-4  # a tolerance within which no two explanations agree by chance
 _TRIALS = 16  # enough that an error is unlikely to be underestimated by half
-_MOST_STACKED = 2**14  # up to so many numbers, norms are tried at once
+_MOST_STACKED = 2**14  # arrays of at most this many numbers go through a norm's trials in one operation
 _PRODUCTS = (linear.DotProducts, linear.WeightedSum, linear.Projection, linear.Contributions)
 
 

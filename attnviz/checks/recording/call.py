@@ -244,8 +244,8 @@ class Call:
     def _rotated_first(self, rows: np.ndarray, n_heads: int, d_n: int, d_r: int, rank: int) -> np.ndarray:
         """Queries or keys of latent attention with the rotated dimensions first, neighbours paired."""
         rotated = rows[..., d_n:]
-        # then the module pairs halves
-        if getattr(getattr(self._attention.module, "config", None), "rope_interleave", False):
+        pairs_halves = getattr(getattr(self._attention.module, "config", None), "rope_interleave", False)
+        if pairs_halves:
             rotated = np.stack([rotated[..., : d_r // 2], rotated[..., d_r // 2 :]], axis=-1).reshape(rotated.shape)
         return np.concatenate([rotated, rows[..., :d_n]], axis=-1)
 

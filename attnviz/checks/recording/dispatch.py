@@ -42,9 +42,8 @@ class DispatchLog:
         self._sentence, self._n_sentences, self._n_queries = sentence, n_sentences, n_queries
         self._parameters = {_storage(each) for each in parameters}
         self._products: list[tuple[np.ndarray, np.ndarray]] = []  # since the last softmax
-        self._factors: dict[
-            int, tuple[float, Any]
-        ] = {}  # by storage: a tensor's factor, and the tensor to keep it alive
+        # by storage: a tensor's factor, and the tensor to keep it alive
+        self._factors: dict[int, tuple[float, Any]] = {}
         self._leading: tuple[int, ...] = ()  # the axes of the last softmax before queries and keys
         self.heads: list[Arrays] = []  # for each softmax: q, k, v, masked and attention
         self.numbers: Arrays = {}  # scale and attn_mask of fused attention

@@ -13,7 +13,6 @@ from attnviz.checks.explain.explanation import Explanation, explain
 from attnviz.checks.read.batches import batches_of
 from attnviz.checks.read.files import as_array
 from attnviz.checks.read.labels import (
-    KEY_WORDS,
     Texts,
     conflicting_words,
     shortened,
@@ -24,7 +23,7 @@ from attnviz.checks.read.labels import (
     wrong_counts,
 )
 from attnviz.checks.read.layouts import IN_OUT, OUT_IN, PROJECTIONS, Orientation, layouts_of, score_stages
-from attnviz.checks.read.names import MEANINGS, Meaning, layers_of, named, of_layer, renamed, unknown_names
+from attnviz.checks.read.names import KEY_WORDS, MEANINGS, Meaning, layers_of, named, of_layer, renamed, unknown_names
 from attnviz.checks.read.queries import arrays_of_queries, words_of_queries
 from attnviz.checks.read.rounding import Tolerance
 from attnviz.checks.read.user_arrays import Conventions

@@ -28,9 +28,8 @@ def writers_data(trace: Trace) -> Writers | None:
     if not stream.has_residual_stream(trace):
         return None
     token = trace["logits"].shape[0] - 1
-    is_set = any(
-        trace[layer.names["heads"]].overridden for layer in stream.writing(trace)
-    )  # otherwise the keys' parts don't add up to it
+    # a head whose numbers are set by hand isn't the sum of its keys' parts
+    is_set = any(trace[layer.names["heads"]].overridden for layer in stream.writing(trace))
     writers = stream.parts(trace, token)
     return Writers(
         writers=[_writer(trace, part, token) for part in writers],
