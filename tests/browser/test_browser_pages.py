@@ -128,6 +128,7 @@ def test_pages_of_text_have_one_template_and_keep_still_as_they_load(visit):
         assert abs(2 * column["x"] + WIDTH - page.evaluate("innerWidth")) < 2, name
         expect(page.locator("h1")).to_be_in_viewport()
         menu = page.get_by_test_id("stTopNavSection")
+        expect(menu).to_have_count(1)  # Streamlit measures the top bar, and shows another menu until then
         backgrounds[name] = menu.evaluate("(each) => getComputedStyle(each).backgroundColor")
         if name in LOADED:
             frames(page)
