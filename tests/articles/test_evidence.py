@@ -54,6 +54,15 @@ def test_many_sentences_at_once_are_measured_as_each_alone(id, seed, checkpoint,
     assert found.accuracy == pytest.approx(np.mean(is_right))
 
 
+def test_accuracy_counts_the_sentences_that_are_answered_right():
+    model = MODELS["who-is-it"].at(2, None)
+    batch = model.task.held_out().picked(slice(None, None, 4))
+    found = evidence(model, batch, "right noun").accuracy
+    each = [alone(model, text(model, batch, place), "right noun") for place in range(len(batch.tokens))]
+    assert 0 < found < 1
+    assert found == pytest.approx(np.mean([is_right for *_, is_right in each]))
+
+
 def every_sentence(task):
     """All sentences as a batch, and where each has its right noun and the other."""
     texts = [

@@ -5,7 +5,6 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from cases import covering
 from implementations import softmax
 
 from attnviz import Parameters, attend, compare
@@ -228,7 +227,8 @@ def tokens_as_batch(own, heads):
     return np.array(weights), np.array(outputs)
 
 
-@covering(order=[(1, N, 8), (N, 1, 8)], kept=["all", "averaged", "output", "attention"])
+@pytest.mark.parametrize("order", [(1, N, 8), (N, 1, 8)])
+@pytest.mark.parametrize("kept", ["all", "averaged", "attention", "output"])
 def test_a_wrong_batch_first_is_named_from_what_multihead_attention_returns(order, kept):
     """It returns weights of (tokens, heads, 1, 1), which are all 1, or (tokens, 1, 1)."""
     of = np.random.default_rng(5).standard_normal

@@ -158,7 +158,7 @@ def test_tensors_are_read():
 
 
 @covering(stage=["attention", "attention", "output", "q", "scaled"], dtype=[np.float32, np.float64])
-def test_smaller_errors_never_get_a_worse_verdict(unexplained, dtype, stage):
+def test_smaller_errors_never_get_a_worse_verdict(dtype, stage):
     own = Implementation(np.random.default_rng(1), dtype, n=8, mask=np.tri(8, dtype=bool))
     arrays = own.written("Llama", "q", "scaled", "attention", "output")
     noise = np.random.default_rng(5).normal(size=arrays[stage].shape)

@@ -73,7 +73,7 @@ def test_an_unknown_rotation_is_reported_and_no_mistake_is_named(kept):
     assert [each.id for each in found.causes] == (["unscaled"] if kept[0] != "q" else [])
 
 
-def test_a_float32_output_never_agrees_to_bfloat16(unexplained):
+def test_a_float32_output_never_agrees_to_bfloat16():
     """Parameters of bfloat16 leave so much open that a pass without a rotation would agree."""
     file = File(np.random.default_rng(1), "bfloat16", "causal", n_heads=2, d=4, n=6)
     x, w = file.drawn(6, 8), {each: file.weight(8, 8) for each in "qkvo"}

@@ -277,7 +277,7 @@ def costly_file():
 @pytest.mark.slow
 @pytest.mark.parametrize("network", [STRANGER, HOG])
 @in_loop
-async def test_five_hogging_tabs_delay_a_stranger_by_one_file(address, network):
+async def test_eight_hogging_tabs_delay_a_stranger_by_one_file(address, network):
     file, statuses, may_end = costly_file(), [], threading.Event()
     answers = {each: next(iter(options)) for each, (_, options) in QUESTIONS.items()}
 
@@ -294,15 +294,15 @@ async def test_five_hogging_tabs_delay_a_stranger_by_one_file(address, network):
         while not may_end.is_set():
             statuses.append(send(visitor, HOG))
 
-    hogs = [Visitor(f"{address}/walkthrough", **{"X-Forwarded-For": HOG}) for _ in range(5)]
+    hogs = [Visitor(f"{address}/walkthrough", **{"X-Forwarded-For": HOG}) for _ in range(8)]
     stranger = Visitor(f"{address}/walkthrough", **{"X-Forwarded-For": network})
     async with contextlib.AsyncExitStack() as tabs:
         for each in (*hogs, stranger):
             await tabs.enter_async_context(each)
-        with ThreadPoolExecutor(6) as threads:
+        with ThreadPoolExecutor(9) as threads:
             try:
                 working = [threads.submit(hog, each) for each in hogs]
-                while len(statuses) < 6:
+                while len(statuses) < 9:
                     await asyncio.sleep(0.01)
                 n_before, begun = len(statuses), time.monotonic()
                 assert await asyncio.to_thread(send, stranger, network) == 200

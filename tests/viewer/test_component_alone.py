@@ -210,6 +210,7 @@ def test_only_page_actions_request_a_run(site):
 def test_script_is_copied_verbatim(site):
     page = site.open(sentence="the cat sat")
     site.run("one", "script")
+    expect(page.locator("pre")).to_have_count(0)  # nothing stands above the text and goes
     page.evaluate("outlet('apart')")
     page.get_by_role("button", name="Copy").click()
     expect(page.get_by_role("status").filter(has_text="Copied.")).to_be_visible()

@@ -101,8 +101,9 @@ def test_brush_appears_on_hover_while_presenting(opened):
 
 
 def test_no_mask_step_no_brush(opened):
-    page = opened("?step=tokens", source="004 softmax")
-    assert not page.locator(".brush").is_visible()
+    for shown in ({"source": "004 softmax"}, {"sentence": "the cat sat"}):
+        page = opened("?step=tokens", **shown)
+        assert not page.locator(".brush").is_visible()
 
 
 def test_painted_mask_is_in_the_address(visit, server):

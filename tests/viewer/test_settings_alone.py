@@ -325,9 +325,11 @@ def test_axe_finds_nothing_in_settings(drawn):
     shown = {"notices": ["“dragon”: not among the words."], "offers": [{"label": "dragon → dog"}], "view": "pass"}
     page = drawn(**of(**MODEL), **shown)
     more(page)
-    assert violations(page, "light") == []
+    for theme in ("light", "dark"):
+        assert violations(page, theme) == []
     page.evaluate("(shown) => answer(shown)", of(**OWN) | {"view": "pass"})
-    assert violations(page, "dark") == []
+    for theme in ("light", "dark"):
+        assert violations(page, theme) == []
 
 
 def test_settings_are_hidden_while_presenting_and_printing(drawn):

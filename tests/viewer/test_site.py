@@ -345,6 +345,8 @@ def test_site_pages_pass_axe_and_never_scroll_sideways(site, browser):
         ("your-own-sentence.html", "light", "pre"),
         ("what-attention-doesnt-say.html", "dark", ".matrix"),
         (lesson_page_name("masks"), "light", ".choices"),
+        (lesson_page_name("root"), "dark", ".lesson-said h2"),
+        (lesson_page_name("heads"), "light", ".lesson-said h2"),
         (model_page_name("mirror"), "dark", ".step-text h2"),
     ):
         page.goto((site / name).as_uri())

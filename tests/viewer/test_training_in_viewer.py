@@ -184,12 +184,13 @@ def test_nothing_moves_while_training_plays(opened):
         assert moved == {}, place
 
 
-def test_unjudged_answers_are_marked(opened):
-    page = opened("?step=softmax", model="mirror", sentence="1 2 3")
+@pytest.mark.parametrize(("model", "sentence", "answers"), [("mirror", "1 2 3", 3), ("who-is-it", "was", 1)])
+def test_unjudged_answers_are_marked(opened, model, sentence, answers):
+    page = opened("?step=softmax", model=model, sentence=sentence)
     marks = page.locator(".thread .answer").get_by_role(
         "img", name="No answer is right: the model was not made for this text"
     )
-    assert marks.all_inner_texts() == ["?"] * 3
+    assert marks.all_inner_texts() == ["?"] * answers
     assert page.locator(".thread .answer").first.get_attribute("title").startswith("No answer is right: ")
 
 
