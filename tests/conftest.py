@@ -90,12 +90,13 @@ def pytest_collection_finish():
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Mark what loads pages of the app, each in over a second, as slow, and what a contributor runs often as quick."""
+    """Mark what drives a browser as slow, and what a contributor runs often as quick."""
     for item in items:
-        if "visit" in item.fixturenames:
+        if "browser" in item.fixturenames:
+            item.add_marker("browser")
             item.add_marker("slow")
         is_quick = item.path.parent.name in QUICK_FOLDERS or item.path.name == "test_javascript.py"
-        if is_quick and "browser" not in item.fixturenames and not item.get_closest_marker("slow"):
+        if is_quick and not item.get_closest_marker("slow"):
             item.add_marker("quick")
 
 

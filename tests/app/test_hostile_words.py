@@ -127,7 +127,6 @@ def test_a_value_that_is_none_is_named_in_a_sentence_and_none_of_it_is_markup(na
     assert logged(caplog, capfd) == []
 
 
-@pytest.mark.browser
 def test_in_a_browser_nothing_of_it_is_an_element_runs_or_asks_for_anything(visit):
     tab = visit()
     tab.page.on("dialog", lambda dialog: tab.errors.append(dialog.message))

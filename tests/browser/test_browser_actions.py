@@ -2,7 +2,6 @@
 
 import os
 
-import pytest
 from server import KILL, free_port, served
 from tab import (
     IDLE,
@@ -26,8 +25,6 @@ from attnviz.core.numerals import digits
 from attnviz.explain import export
 from attnviz.explain.export import torch_script
 from attnviz.scene.with_pass import start
-
-pytestmark = pytest.mark.browser
 
 WORDS = "owls see mice"
 LONG = " ".join(f"w{n}" for n in range(30))
@@ -180,7 +177,6 @@ def test_downloaded_script_is_the_shown_one(visit):
     expect(heading(page, "The pass as a script")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_restarted_server_loses_nothing(browser):
     port, page = free_port(), browser.new_page()
     with served(port=port) as (address, pid):

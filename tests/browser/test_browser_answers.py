@@ -2,7 +2,6 @@
 
 import re
 
-import pytest
 from answers import RECALL, TIRED, answer_is, trace_of_model
 from tab import at, becomes, expect, heading, numbers_are, parameters
 
@@ -14,8 +13,6 @@ from attnviz.core.numerals import digits, short
 from attnviz.explain.flips import headline, sentences
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
-
-pytestmark = pytest.mark.browser
 
 WHO, RECALLED = trace_of_model("who-is-it", TIRED), trace_of_model("recall", RECALL)
 
@@ -45,7 +42,6 @@ def unfolded(page):
     return parameters(page).get("trail", "").split("<")[-1]
 
 
-@pytest.mark.slow
 def test_answer_unfolds_down_to_the_words(opened):
     page = opened(model="recall")
     page.locator(".learns .answer-of button").click()

@@ -11,8 +11,6 @@ from tab import Tab, at, becomes, beyond, cell, expect, heading, resized, senten
 
 from attnviz.examples import EXAMPLES
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 THEMES = ("light", "dark")
 NARROW = (683, 320)
 LARGE = {"sentence": "the cat sat on the mat and saw a small bird that sang so very well", "d_model": 64, "heads": 8}

@@ -1,6 +1,5 @@
 """Numbers set by hand, what they move and what would move a number, in a real browser."""
 
-import pytest
 from page import SENTENCE
 from tab import at, becomes, cell, expect, grid, heading, parameters
 
@@ -8,8 +7,6 @@ from attnviz import Settings, trace_of
 from attnviz.analysis.provenance import gradients
 from attnviz.core.changes import parse_change
 from attnviz.core.numerals import short
-
-pytestmark = pytest.mark.browser
 
 TRACE = trace_of(Settings(SENTENCE))
 

@@ -8,8 +8,6 @@ from axe import violations, violations_but_contrast, violations_of_page
 from playwright.sync_api import expect
 from tab import becomes, forget, from_menu, move_mouse
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
-
 PHONE = {"viewport": {"width": 390, "height": 640}, "has_touch": True}
 DEVICES = {"desk": {"viewport": {"width": 1366, "height": 768}}, "first": PHONE, "second": PHONE, "proxied": PHONE}
 

@@ -11,8 +11,6 @@ from playwright.sync_api import expect
 from server import KILL, free_port, served
 from test_browser_class import DEVICES, answers, opens_class
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
-
 RESTART_MS = 60_000  # until a page has noticed that the server is back
 
 

@@ -9,8 +9,6 @@ from attnviz.core.numerals import digits, short
 from attnviz.models import MODELS
 from attnviz.models.continuation import Sampling, filtered_probabilities, sample_token
 
-pytestmark = pytest.mark.browser
-
 
 def test_name_is_written_to_its_end(visit):
     tab = visit()

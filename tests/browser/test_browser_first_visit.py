@@ -5,8 +5,6 @@ import contextlib
 import pytest
 from tab import expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 SENTENCE = "The animal did not cross the street"
 FIRST = ".first-moment > "
 TEXTS = {"p.welcome": ".welcome", "h2": "h2", "p.why": ".why", "p.why + p": ".why + p"}

@@ -13,8 +13,6 @@ from tab import becomes, frames, move_mouse, resized
 from test_browser_class import DEVICES, answers, opens_class
 from test_browser_talk import drawer
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
-
 LEAST_WINDOW, WIDE = (1024, 768), ((1920, 1080), (3840, 2160), (1366, 768))
 """Each state is read in the least window, which has the least room, and in one of the wide ones, which are alike."""
 LEAST = 1.5

@@ -11,8 +11,6 @@ from tab import at, becomes, expect, frames, heading, parameters, resized
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
 
-pytestmark = pytest.mark.browser
-
 MICROGPT = {"model": "microgpt", "sentence": "eliza", "step": "softmax", "view": "heads"}
 CAUSAL = {"sentence": SENTENCE, "heads": 8, "mask": "causal", "step": "softmax", "view": "heads"}
 CROSS = {"sentence": "the cat sat", "context": "le chat est assis", "heads": 4, "step": "softmax", "view": "heads"}

@@ -10,7 +10,6 @@ from tab import at, becomes, expect, heading, lesson, parameters, sentence, to_p
 
 from attnviz.lessons.lesson import LESSONS
 
-pytestmark = pytest.mark.browser
 LAST = len(LESSONS["who-is-it"].moment)
 
 CONTROLS = """() => {
@@ -200,7 +199,6 @@ def unserved(window, server):
     page.close()
 
 
-@pytest.mark.slow
 def test_blocked_websocket_is_named(unserved, server):
     page, is_shut, _, reopen = unserved
     is_shut.append(True)
@@ -214,7 +212,6 @@ def test_blocked_websocket_is_named(unserved, server):
     becomes(page, lambda: page.clock.run_for(1000) or said.inner_text(), "")
 
 
-@pytest.mark.slow
 def test_lesson_continues_without_server(unserved, server):
     page, _, shut, reopen = unserved
     with page.expect_response(lambda response: "moment=3" in response.url) as next_moment:
@@ -240,7 +237,6 @@ def test_lesson_continues_without_server(unserved, server):
     expect(page.locator(".lesson-said h2")).to_have_text(LESSONS["who-is-it"].moment[3].title)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_lesson_has_contrast(taught, theme):
     page = taught(at(lesson="who-is-it", moment=3), theme)

@@ -1,10 +1,7 @@
 """The pages about models and their matrices, in a real browser."""
 
-import pytest
 from answers import WIDE, answer_is, first_answer_is, trace_of_model
 from tab import at, becomes, beyond, expect, parameters, resized, sentence
-
-pytestmark = pytest.mark.browser
 
 
 def main(page):

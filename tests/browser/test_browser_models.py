@@ -8,8 +8,6 @@ from attnviz import Settings, trace_of
 from attnviz.scene.address import query
 from attnviz.scene.scene import FIRST_VISIT, SENTENCE
 
-pytestmark = pytest.mark.browser
-
 
 def test_first_visit_asks_who_it_is(visit):
     page = visit().open()

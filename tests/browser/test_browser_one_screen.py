@@ -9,8 +9,6 @@ from tab import at, becomes, beyond, cell, expect, frames, grid, heading, parame
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import digits
 
-pytestmark = pytest.mark.browser
-
 LAPTOP, DESK = (1366, 768), (1920, 1080)
 EIGHT = {"sentence": "the quick brown fox jumps over lazy dogs"}
 SIXTEEN = {"sentence": "the cat sat on the mat and saw a small bird that sang so very well", "d_model": 16}

@@ -4,7 +4,6 @@ import json
 import re
 
 import numpy as np
-import pytest
 from implementations import Implementation
 from readback import numerals
 from tab import becomes, expect, numbers_are, parameters, pick, sentence
@@ -13,8 +12,6 @@ from test_microgpt import own as own_microgpt
 from attnviz import attend
 from attnviz.core.parameters import Parameters
 from attnviz.models import statefile
-
-pytestmark = pytest.mark.browser
 
 
 def own(wrong=""):

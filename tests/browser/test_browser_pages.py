@@ -1,9 +1,6 @@
 """From page to page, and by links, reloads and Back, in a real browser: what someone set and typed stays."""
 
-import pytest
 from tab import at, becomes, expect, frames, heading, parameters, picked_is, sentence, to_page
-
-pytestmark = pytest.mark.browser
 
 SENTENCE = "come rain or shine"
 ENTRY = "navigation.currentEntry.key"

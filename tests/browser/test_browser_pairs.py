@@ -10,8 +10,6 @@ from tab import at, becomes, expect, from_menu, grid, parameters, pick, resized
 from attnviz import Settings, trace_of
 from attnviz.core.numerals import short
 
-pytestmark = pytest.mark.browser
-
 SHUFFLED = "mat the sat the cat on"
 
 

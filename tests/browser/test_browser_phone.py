@@ -15,8 +15,6 @@ from attnviz import Settings, trace_of
 from attnviz.models import MODELS
 from attnviz.scene.with_pass import resolve
 
-pytestmark = pytest.mark.browser
-
 EIGHT = "the quick brown fox jumps over lazy dogs"
 PASSES = {
     "who is it": {"model": "who-is-it"},
@@ -48,7 +46,6 @@ def number(page, address):
     return page.locator(f'.hand button.stop[data-cell="{address}"]')
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("settings", PASSES.values(), ids=PASSES)
 def test_phone_steps_fit_and_are_touchable(opened, settings):
     page = opened("?view=sheet", **settings)
@@ -61,7 +58,6 @@ def test_phone_steps_fit_and_are_touchable(opened, settings):
         assert page.locator(".sheet > table").is_hidden()
 
 
-@pytest.mark.slow
 def test_tapped_number_opens_its_working(opened):
     page = opened("?view=sheet&step=softmax", model="who-is-it")
     resized(page, 390, 844)

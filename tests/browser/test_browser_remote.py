@@ -13,8 +13,6 @@ from tab import becomes, forget, from_menu, move_mouse
 
 from attnviz.lessons.lesson import LESSONS
 
-pytestmark = [pytest.mark.slow, pytest.mark.browser]
-
 LESSON = "masks"  # it has questions of all kinds
 SEEN = """page => {
     const board = page.querySelector(":is(.class-board, .placed-dots):not([hidden])");

@@ -3,8 +3,6 @@
 import pytest
 from tab import at, becomes, beyond, cell, expect, parameters, resized, sentence
 
-pytestmark = pytest.mark.browser
-
 BOX = "e => { const {x, y, width, height} = e.getBoundingClientRect(); return {x, y, width, height}; }"
 SIZES = [(1366, 768), (1920, 1080)]
 

@@ -13,8 +13,6 @@ from attnviz.core.changes import parse_change
 from attnviz.core.numerals import short
 from attnviz.models import MODELS
 
-pytestmark = pytest.mark.browser
-
 SIX, EIGHT = {"sentence": SENTENCE}, {"sentence": "the quick brown fox jumps over lazy dogs"}
 WHO, RECALL, MIRROR = {"model": "who-is-it"}, {"model": "recall"}, {"model": "mirror"}
 PROJECTORS = (1280, 720), (1920, 1080)
@@ -47,7 +45,6 @@ def numbers_are(page, trace):
     becomes(page, wrong, [])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("settings", [WHO, RECALL, MIRROR, EIGHT], ids=str)
 def test_projected_digits_are_large(opened, settings):
     steps = ["weighted-sum-1", "residual-1", "weighted-sum-2", "answer"] if settings == RECALL else ["weighted-sum"]
@@ -118,7 +115,6 @@ def test_many_places_are_folded(opened):
     expect(sheet(page).locator('[data-cell^="k[0,0,"]')).to_have_count(alone)
 
 
-@pytest.mark.slow
 def test_key_unfolds_to_its_source(opened):
     page = opened(at(view="sheet", step="qkv-2"), **RECALL)
     trace = MODELS["recall"].at(MODELS["recall"].seeds[0], None).trace(MODELS["recall"].examples[0][1])

@@ -14,8 +14,6 @@ from tab import at, becomes, beyond, expect, from_menu, parameters, pick, resize
 
 from attnviz.models import MODELS
 
-pytestmark = pytest.mark.browser
-
 CODES = json.loads((Path(__file__).parents[1] / "data" / "qr_codes.json").read_text("utf-8"))
 LETTERS_OFF = "localStorage.setItem('attnviz-letters', 'off')"
 LETTERS_ON = "localStorage.removeItem('attnviz-letters')"
@@ -101,7 +99,6 @@ def with_margin(rows):
     return [*white, *(f"....{row}...." for row in rows), *white]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_qr_code_is_the_address(opened, theme):
     recorded = CODES[0]
@@ -115,7 +112,6 @@ def test_qr_code_is_the_address(opened, theme):
     assert min(picture["width"], picture["height"]) > 0.6 * 768, "large, on a screen of 768 lines"
 
 
-@pytest.mark.slow
 def test_qr_dialog_keeps_focus(opened):
     page = opened(PRESENTED + "&reveal=0", model="who-is-it")
     before, opener = parameters(page), page.get_by_role("button", name="Share", exact=True)

@@ -11,8 +11,6 @@ from attnviz.scene.address import query
 from attnviz.scene.scene import FIRST_VISIT
 from attnviz.scene.with_pass import selected
 
-pytestmark = pytest.mark.browser
-
 TRACE = trace_of(Settings(SENTENCE))
 
 

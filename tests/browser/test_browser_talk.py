@@ -15,8 +15,6 @@ from tab import AT_REST, Tab, at, becomes, expect, forget, frames, from_menu, he
 
 from attnviz.lessons.lesson import LESSONS
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 SCENES = [
     at(model="who-is-it", view="sheet"),
     at(model="microgpt", sentence="soph", view="sheet"),

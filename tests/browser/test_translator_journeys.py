@@ -11,8 +11,6 @@ from attnviz.core.numerals import digits
 from attnviz.explain.wording import percent
 from attnviz.models import MODELS
 
-pytestmark = pytest.mark.browser
-
 ENGLISH = "the black cow sleeps"
 END = "<end>"
 MOMENTS = [

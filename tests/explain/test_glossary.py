@@ -197,7 +197,6 @@ def test_tooltip_by_mouse_keyboard_and_touch(opened):
     expect(tip).to_be_hidden()
 
 
-@pytest.mark.slow
 def test_tooltip_never_covers_the_focus(opened):
     focused = ".score-to-weight:visible .label.chosen, .collecting:visible .cell.focus, .sheet td.focus"
     for step in ("scores", "scaling", "softmax", "output"):
@@ -233,7 +232,6 @@ def asked_about(page, term):
     return page.locator(".glossary").inner_text()
 
 
-@pytest.mark.slow
 def test_lesson_gives_a_terms_number_after_the_answer(taught):
     page = taught("?lesson=who-is-it&moment=2")
     says = next(term.says for term in TERMS if term.id == "score")

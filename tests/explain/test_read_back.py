@@ -21,8 +21,6 @@ from attnviz.explain.wording import percent
 from attnviz.models.continuation import Sampling, filtered_probabilities
 from attnviz.scene.with_pass import resolve
 
-pytestmark = pytest.mark.browser
-
 PAIR = {
     "sentence": "the cat sat on the mat",
     "heads": "2",
@@ -51,7 +49,6 @@ ON_PAPER = """(pages) => {
 """What of the sheet is printed, what of the screen is, and whether each sheet keeps its colours."""
 
 
-@pytest.mark.slow
 def test_printed_head_and_foot_state_both_passes(opened):
     trace, page = fitted_at(PAIR).trace, opened("?view=sheet", **PAIR)
     cell = page.evaluate("given.where.cell") | {"head": 1, "query": 2, "key": 1}
@@ -89,7 +86,6 @@ def sheets(page):
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("band", ["Scores", "Residual"])
 def test_worksheet_omits_results_and_keeps_inputs(opened, band):
     page, trace = opened("?view=sheet", afresh=True, model="recall"), fitted_at({"model": "recall"}).trace
@@ -143,7 +139,6 @@ LABELS = """(matrix) => {
 }"""
 
 
-@pytest.mark.slow
 def test_each_answer_is_announced_with_its_probability(opened):
     settings, change = {"model": "mirror"}, {"changes": "attention[0,7,0]=0"}
     page = opened("?step=softmax", **settings)

@@ -15,8 +15,6 @@ from attnviz.core.numerals import digits, short
 from attnviz.core.operations.norms import LayerNorm
 from attnviz.scene.with_pass import resolve
 
-pytestmark = pytest.mark.browser
-
 RECORDED = json.loads((ROOT / "tests/data/read_back_sheets.json").read_text("utf-8"))
 PASSES, PHONE_PASSES, PAIRS = RECORDED["sheet"], RECORDED["phone"], RECORDED["pairs"]
 """Of a pass its settings, and what is selected besides what it opens with; of a pair its settings, the words that ask,
@@ -191,7 +189,6 @@ def check_products(part, texts):
     assert [each for each in found if each] == [pytest.approx(each, abs=0.006) for each in expected]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PASSES)
 def test_sheet_matches_the_arrays(opened, name):
     settings, chosen = PASSES[name]
@@ -310,7 +307,6 @@ def row_of(trace, name, index, heading):
     return row, STAGES.get(heading, name)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PHONE_PASSES)
 def test_phone_sheet_matches_the_arrays(opened, name):
     page, trace, cell = opened_at(opened, name)
@@ -325,7 +321,6 @@ def test_phone_sheet_matches_the_arrays(opened, name):
             check_words(trace, rows, cell, "answer" if rows[0][0][0] == "answer" else "key")
 
 
-@pytest.mark.slow
 def test_phone_workings_add_up(opened):
     page, trace, cell = opened_at(opened, "forty words")
     head, query, key = cell["head"], cell["query"], cell["key"]
@@ -516,7 +511,6 @@ class Pair:
         assert not np.allclose(*found)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", PAIRS)
 def test_sheet_of_a_pair_matches_both_passes(opened, name):
     settings, words, what, between = PAIRS[name]

@@ -132,7 +132,6 @@ def test_typed_word_in_banner_is_verbatim(word):
     assert answer["byHand"] == [["strong", "Set by hand:"], ["", f" embeddings[{word}, 1] = 1"]]
 
 
-@pytest.mark.browser
 def test_streamlit_reads_no_word_as_markup(visit):
     with served("tests/explain/sinks.py") as (address, _):
         tab = visit(address=address, afresh=True)

@@ -344,8 +344,6 @@ THREAD = """(thread) => Object.fromEntries(["Queries", "Keys"].map((name) => {
 PAPER = "(page) => [...page.querySelectorAll('.sentence-whole .word')].map(({ textContent }) => textContent)"
 
 
-@pytest.mark.browser
-@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_A_BROWSER)
 def test_pages_and_prints_match_the_arrays(offline, name):
     way = next(ways[name] for ways in WAYS.values() if name in ways)()

@@ -15,8 +15,6 @@ from attnviz.lessons.export import of_lesson
 from attnviz.lessons.lesson import LESSONS, moment, passes_at
 from attnviz.lessons.talk_request import TalkRequest, reply
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
-
 CROWDED = """[...document.querySelectorAll(".handout article")].filter((each) =>
   [each.querySelector(":scope > .said"), each].some((box) => box.scrollHeight > box.clientHeight + 1))
   .map((each) => each.textContent)"""

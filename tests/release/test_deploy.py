@@ -320,7 +320,6 @@ def test_longest_address_fits(site):
     assert asked(f"{site.address}/walkthrough?sentence={longest}&context={longest}")[0] == 200
 
 
-@pytest.mark.browser
 def test_lost_process_loses_nothing(site, browser):
     context = browser.new_context()
     own, page = context.new_page(), context.new_page()

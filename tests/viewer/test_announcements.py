@@ -7,8 +7,6 @@ import pytest
 from alone import number, written
 from tab import cell, expect, forced_colours, parameters, resized
 
-pytestmark = pytest.mark.browser
-
 WIDE = "the animal did not cross the street because it was too wide"
 PAIR = {"mask": "causal", "beside": "mask="}
 
@@ -84,7 +82,6 @@ def test_pinning_is_announced(opened):
     assert heard(page).startswith("A is no longer pinned.")
 
 
-@pytest.mark.slow
 def test_focus_survives_steps_and_name_end(opened):
     page = opened("?step=scores")
     cell(page, "Scores", 1, 2).focus()
@@ -202,7 +199,6 @@ _OF_WORDS = """async () => {
 """What is said of words on the way to the last step."""
 
 
-@pytest.mark.slow
 def test_letter_model_never_says_word(opened):
     pair = {"beside": "sentence=elina"}
     for shown, address in (({}, "?view=matrices"), (pair, "?view=sheet")):  # a pair's sheet has all that one of one has

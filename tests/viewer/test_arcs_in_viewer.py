@@ -8,8 +8,6 @@ from passes import TRACES
 from sight import rectangles
 from tab import becomes, expect, parameters, resized
 
-pytestmark = pytest.mark.browser
-
 TRACE = trace_of_model("recall", RECALL)
 FIRST, LAST = (TRACE[f"attention_{n}"].value[0] for n in (1, 2))
 # a score whose weight stays 1 is set by hand, as the training of the model as it is would be drawn instead
@@ -52,7 +50,6 @@ def box(locator):
     return at["x"], at["y"], at["x"] + at["width"], at["y"] + at["height"]
 
 
-@pytest.mark.slow
 def test_layer_1_arcs_above_words_and_layer_2_below(opened):
     page = opened(**AT_REST)
     assert drawn(page, BELOW) == {
@@ -113,7 +110,6 @@ def test_hover_on_arcs_moves_nothing(opened, address, width):
         assert rectangles(page, _PLACES) == before, (x, y)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shown", "steps"),
     [
@@ -157,7 +153,6 @@ def test_arcs_of_muted_head_are_dashed(opened):
     ("width", "height", "address"),
     [(1366, 768, ""), (1280, 720, "?present=1&view=matrices"), (1280, 560, ""), (390, 844, "")],
 )
-@pytest.mark.slow
 def test_two_layers_never_overlap(opened, width, height, address):
     page = opened(address, **AT_REST)
     tall = "auto" if width < 820 else f"{height - (0 if address else 80)}px"

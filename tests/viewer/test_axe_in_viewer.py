@@ -1,6 +1,5 @@
 """axe-core finds nothing in the viewer alone: in models, pairs and talks, with the print dialog open, and in a file."""
 
-import pytest
 from axe import violations_of_page, violations_of_viewer
 from boxes import coloured
 from contrast import faint
@@ -9,8 +8,6 @@ from tab import at, expect, from_menu, resized, step_is
 
 from attnviz import Settings, show, trace_of
 from attnviz.explain.steps import steps_of
-
-pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 RECALL = {"model": "recall", "sentence": "g 5 g"}
 PAIR = {"sentence": "the cat sat", "beside": "sentence=the cat ran"}

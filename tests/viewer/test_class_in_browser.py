@@ -17,8 +17,6 @@ from attnviz.lessons.lesson import LESSONS, Lesson
 from attnviz.lessons.lesson import moment as taught_moment
 from attnviz.viewer.bundle import bundle, module
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture(scope="module")
 def tab(browser):

@@ -11,8 +11,6 @@ from tab import becomes
 
 from attnviz.core.numerals import short
 
-pytestmark = pytest.mark.browser
-
 PASSES = [
     {"layers": "2", "heads": "4", "sharing": "pairs"},
     {"sentence": "he saw her", "context": "the cat sat on it", "heads": "2"},

@@ -17,8 +17,6 @@ from attnviz.explain import export
 from attnviz.scene.actions.session import Session, reply_to
 from attnviz.viewer.script import SCRIPTS
 
-pytestmark = pytest.mark.browser
-
 SITE = "http://component.test/"
 
 
@@ -78,7 +76,6 @@ def another_seed(site):
     becomes(site.page, lambda: parameters(site.page).get("seed") in (None, before), False)
 
 
-@pytest.mark.slow
 def test_late_end_keeps_the_page(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
@@ -91,7 +88,6 @@ def test_late_end_keeps_the_page(site):
     assert page.evaluate("asked") == []
 
 
-@pytest.mark.slow
 def test_early_end_keeps_history_and_focus(site):
     page = site.open(sentence="the cat sat")
     site.run("one")
@@ -145,7 +141,6 @@ def test_focus_returns_after_a_dialog(site):
     expect(box).not_to_be_focused()
 
 
-@pytest.mark.slow
 def test_returning_page_resumes(site):
     page = site.open(sentence="the cat sat")
     site.run("one")

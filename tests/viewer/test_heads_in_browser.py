@@ -114,7 +114,6 @@ def tiles(tab):
     return [re.match(r"Layer \d, head \d", each.get_attribute("aria-label"))[0] for each in tab.locator(".head").all()]
 
 
-@pytest.mark.browser
 def test_heads_are_sorted_filtered_and_entered_by_keys(offline):
     tab = offline(show(small(), layer=1, effects=EFFECTS).html)
     sorted_by_effect = ["Layer 1, head 2", "Layer 1, head 0", "Layer 1, head 1", "Layer 0, head 0", "Layer 0, head 1"]
@@ -151,8 +150,6 @@ def test_heads_are_sorted_filtered_and_entered_by_keys(offline):
     expect(tab.locator(".exact-layer")).to_be_hidden()
 
 
-@pytest.mark.browser
-@pytest.mark.slow
 def test_download_has_all_heads_too(offline, tmp_path):
     tab = offline(show(small(), layer=1).html)
     tab.locator(".head.exact").first.click()
@@ -169,8 +166,6 @@ def test_download_has_all_heads_too(offline, tmp_path):
     expect(tab.locator(".exact-layer [role=radio][aria-checked=true]")).to_have_text("head 3")
 
 
-@pytest.mark.browser
-@pytest.mark.slow
 def test_heads_pass_axe_in_both_themes(offline):
     tab = offline(show(small(), layer=1, effects=EFFECTS).html)
     for theme in ("light", "dark"):
@@ -185,7 +180,6 @@ def test_heads_pass_axe_in_both_themes(offline):
             tab.keyboard.press("Escape")
 
 
-@pytest.mark.browser
 def test_pattern_is_painted_in_the_colours_of_attention(offline):
     recorded = small()
     tab = offline(show(recorded).html)

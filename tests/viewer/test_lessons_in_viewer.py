@@ -16,8 +16,6 @@ from attnviz.explain.wording import percent
 from attnviz.lessons.lesson import LESSONS, passes_at
 from attnviz.lessons.questions.picks import PickWord
 
-pytestmark = pytest.mark.browser
-
 LEAST = (1024, 768)
 PHONE, LOW_PHONE = (390, 844), (390, 640)
 FIRST = "?lesson=who-is-it&moment="
@@ -130,7 +128,6 @@ def test_weight_is_guessed_on_the_slider(taught):
     expect(verdict(page)).to_have_class("verdict right")
 
 
-@pytest.mark.slow
 def test_next_without_answer_reveals_and_scores_nothing(taught):
     for number in (1, 3, 5, 8):  # words alone, a share, a cell, two passes
         page = taught(f"{FIRST}{number}")
@@ -343,7 +340,6 @@ def test_phone_moment_starts_at_the_top(taught):
     assert page.locator(".hand .questions").count() == 0, "no panel answers them here"
 
 
-@pytest.mark.slow
 def test_focus_moves_on_after_an_answer(taught):
     page = taught()
     held = lambda: page.evaluate("document.activeElement.innerText")  # noqa: E731
@@ -577,7 +573,6 @@ def walked(page, places, size, present, laws):
     return page.evaluate(walk, [present, moments])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_no_moment_scrolls_shrinks_or_leaks_its_answer(taught, lesson):
     own = [place for place in PLACES if place[0] == lesson]
@@ -592,13 +587,11 @@ def test_what_is_set_by_hand_is_told_with_the_answer(taught):
     assert walked(taught(), places, (1366, 768), "", ()) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("size", "present"), OTHER_LAYOUTS)
 def test_moments_fit_large_screens_and_phones(taught, size, present):
     assert walked(taught(), CHOSEN, size, present, OTHER_LAYOUTS[size, present]) == []
 
 
-@pytest.mark.slow
 def test_phone_targets_are_44_pixels(taught):
     page = taught(FIRST + "2", size=PHONE)
     for each in page.locator(".choices button, footer button:visible").all():
@@ -616,7 +609,6 @@ THUMBED = [
 """A moment of each kind of question, what is pressed there, and what that is."""
 
 
-@pytest.mark.slow
 def test_touch_answers_every_question_kind(taught):
     page = taught(size=PHONE)
     touch = page.context.new_cdp_session(page)
@@ -642,7 +634,6 @@ def test_touch_answers_every_question_kind(taught):
     touch.detach()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("search", "name"), [("", "All lessons"), ("?lesson=end", "the end page")])
 def test_axe_finds_nothing_around_the_moments(taught, search, name):
     for size in ((1366, 768), PHONE):
@@ -652,7 +643,6 @@ def test_axe_finds_nothing_around_the_moments(taught, search, name):
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), name
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [3, 5])
 def test_axe_finds_nothing_in_a_moment(taught, number):
     page = taught(f"{FIRST}{number}")

@@ -11,8 +11,6 @@ from tab import becomes, expect, resized
 
 from attnviz.lessons.lesson import LESSONS, Lesson
 
-pytestmark = pytest.mark.browser
-
 PHONE = (390, 844)
 ANSWERED = """() => Object.fromEntries(
   Object.entries(JSON.parse(localStorage["attnviz lessons"] ?? null)?.answered ?? {}).filter(([, is]) => is !== null),

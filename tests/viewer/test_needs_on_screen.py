@@ -18,8 +18,6 @@ from attnviz.lessons.talk import TalkMoment, talk_moment
 from attnviz.lessons.talk_request import suggested_questions
 from attnviz.scene.document.encoding import to_json
 
-pytestmark = pytest.mark.browser
-
 LAPTOP, PROJECTOR, FRAME, PHONE = (1366, 768), (1024, 768), (900, 600), (390, 844)
 PROJECTED = [PROJECTOR, FRAME]
 ASKED = [(lesson, number) for lesson, number in PLACES if LESSONS[lesson].moment[number - 1].ask]
@@ -59,7 +57,6 @@ def is_in(text, seen):
     return re.search(rf"(?<![\w−.]){re.escape(text.replace(chr(0xA0), ' ').lower())}(?!\w|[.,]\d)", seen) is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_what_a_question_needs_is_on_the_screen(taught, lesson):
     """In the least windows for every moment; those with more room take turns."""

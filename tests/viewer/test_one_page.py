@@ -64,8 +64,6 @@ def passes():
     yield "labels", trace.labelled(**dict.fromkeys(("token", "query", "key", "context_token"), tuple(words)))
 
 
-@pytest.mark.browser
-@pytest.mark.slow
 def test_buttons_without_server_say_so(offline):
     tab = offline(first_visit())
     refused, button = tab.locator("#refused"), lambda text: tab.get_by_role("button", name=re.compile(text))
@@ -93,8 +91,6 @@ def first_visit():
     return bundle.viewer_page(document_json(fitted), "a first visit")
 
 
-@pytest.mark.slow
-@pytest.mark.browser
 def test_download_of_a_file_is_the_same_pass(offline, tmp_path):
     tab = offline(show(trace_of(SETTINGS).with_changes(parse_change("scores[0,1,2]=3"))).html)
     tab.get_by_role("button", name="Softmax", exact=True).click()
@@ -118,7 +114,6 @@ def test_download_of_a_file_is_the_same_pass(offline, tmp_path):
     expect(tab.get_by_role("button", name="Softmax", exact=True)).to_have_attribute("aria-current", "step")
 
 
-@pytest.mark.browser
 def test_app_downloads_what_it_shows(visit, offline, tmp_path):
     forty = " ".join(f"w{place}" for place in range(40))
     shown = {"sentence": forty, "d_model": 32, "heads": 4, "step": "softmax", "changes": "scores[0,1,2]=30"}
@@ -141,8 +136,6 @@ def test_app_downloads_what_it_shows(visit, offline, tmp_path):
     assert saved.locator(".panel h3").inner_text() == app.locator(".panel h3").inner_text()
 
 
-@pytest.mark.browser
-@pytest.mark.slow
 def test_file_passes_axe_and_prints_the_sheet(offline):
     paper = needed("paper")
     tab = offline(show(trace_of(Settings("the cat sat", d_model=4))).html)
@@ -186,9 +179,7 @@ def test_typed_text_stays_text(name, trace):
     assert made.title in repr(made)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A page of")
-@pytest.mark.browser
 def test_typed_text_never_runs_in_a_browser(offline):
     for name, trace in passes():
         if name in ("HTML", "a closed element", "an attribute", "labels"):
@@ -266,7 +257,6 @@ def test_all_heads_of_a_bert_are_in_its_page():
     assert all(None not in stages[name]["values"] for name in ("q", "k", "v", "scores", "attention", "heads"))
 
 
-@pytest.mark.browser
 @pytest.mark.filterwarnings("ignore:A page of")
 def test_terms_of_left_out_parameters_say_so(offline):
     made = show(of_width(128))
@@ -314,8 +304,6 @@ show(trace_of(Settings("the cat sat")).labelled(token=words, query=words, key=wo
 """
 
 
-@pytest.mark.browser
-@pytest.mark.slow
 def test_notebook_cell_shows_the_viewer(browser, tmp_path):
     nbformat, nbclient, nbconvert, _ = map(needed, ("nbformat", "nbclient", "nbconvert", "ipykernel"))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CODE)])

@@ -21,8 +21,6 @@ from attnviz.scene.with_pass import start
 
 printed = needed("paper").printed
 
-pytestmark = pytest.mark.browser
-
 WHO, RECALL = {"model": "who-is-it"}, {"model": "recall"}
 TRANSLATOR = {"model": "translator", "sentence": "the black cat sleeps"}
 CAUSAL = {"sentence": "the cat sat on the mat", "heads": "2", "mask": "causal", "seed": "7"}
@@ -78,7 +76,6 @@ def texts(sheets):
     return [" ".join(sheet.text.split()) for sheet in sheets]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [WHO, RECALL, CAUSAL, FORTY, TRANSLATOR],
@@ -110,7 +107,6 @@ def test_sheet_prints_a_page_per_word_with_its_weights(opened, settings):
     assert "Probabilities" in texts(sheets)[-1] if document["model"] else "Output" in texts(sheets)[-1]
 
 
-@pytest.mark.slow
 def test_worksheet_and_key_are_printed_apart(opened):
     page, trace, document = of_sheet(opened, CAUSAL)
     before, whole = page.url, texts(printed(page))
@@ -142,7 +138,6 @@ FOLDED = {"q", "k", "v", "w_u"}
 """Of many dimensions those have a row that count most for the selected word, which is another on the key."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "band", "out"),
     [
@@ -239,7 +234,6 @@ def worked_out(numbers, base):
     return {"scores": scores, "scaled": scaled, "attention": attention, "heads": heads}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("settings", "off"), [(WHOLE, 0.00501), (FROM_SEED, 0.06)], ids=["whole", "random"])
 def test_versions_have_keys_that_their_worksheets_give(opened, settings, off):
     page, documents = opened("?view=sheet&cell=1.2.1.1.1", **settings), versions_of(settings)
@@ -270,7 +264,6 @@ def base_of(solved):
     return round(math.exp(scaled[place] / scores[place]))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("paper", [{}, {"format": "Letter", "landscape": True}], ids=["A4", "Letter"])
 def test_versions_print_a_page_each(opened, paper):
     page = opened("?view=sheet&cell=1.2.1.1.1", **WHOLE)
@@ -383,7 +376,6 @@ def drawn(trace):
     [(PRESENTED, ON_A4), ({"model": "mirror", "sentence": "3 1 4 1"}, {})],
     ids=["who is it, as it is presented", "mirror, on letter paper"],
 )
-@pytest.mark.slow
 def test_every_matrix_prints_whole(opened, settings, paper):
     page = opened(at(**settings), **settings)
     trace = fitted_at(settings).trace
@@ -399,7 +391,6 @@ def test_every_matrix_prints_whole(opened, settings, paper):
     assert f"{trace.name_of(cell)} = {digits(trace['attention'].value[cell.index])}" in text
 
 
-@pytest.mark.slow
 def test_large_matrices_print_as_lists(opened):
     words = [f"w{number}" for number in range(1, 41)]
     settings = {"sentence": " ".join(words), "d_model": "32", "heads": "2"}

@@ -52,7 +52,6 @@ def test_panel_is_reachable_in_a_low_window(opened):
     assert edges(page.locator(".panel"))[1] <= edges(page.locator(".viewer"))[1]
 
 
-@pytest.mark.slow
 def test_example_words_fit_frames_from_700_pixels(opened):
     page = opened(**WHO)
     for step in ("question", "softmax"):
@@ -64,7 +63,6 @@ def test_example_words_fit_frames_from_700_pixels(opened):
             assert toolbar["x"] + toolbar["width"] <= main["x"] + main["width"] + 1, width
 
 
-@pytest.mark.slow
 def test_row_names_fit_a_small_screen(opened):
     page = opened(at(step="answer", view="sheet"), **WHO)
     resized(page, 1024, 768)
@@ -95,7 +93,6 @@ def test_matrices_keep_digits_in_a_small_window(opened):
         assert all(top <= edge <= bottom for edge in focus), "the cell in focus is seen"
 
 
-@pytest.mark.slow
 def test_six_layers_scroll_in_the_whole_pass(opened):
     page = opened("?step=whole-pass", sentence="the cat sat on the mat", layers="6", mask="causal")
     page.add_style_tag(content=".viewer { height: 640px !important }")
@@ -158,7 +155,6 @@ ABSORBED = NAIVE | {"sharing": "absorbed"}
     [BY_BLOCKS, GEMMA, LAYERS, NAIVE, ABSORBED],
     ids=["by blocks", "like Gemma", "in layers", "MLA, naive", "MLA, absorbed"],
 )
-@pytest.mark.slow
 def test_sheet_of_modern_attention_fits(opened, settings):
     settings = {name: str(value) for name, value in settings.items()}
     step = "blocks" if "blocks" in settings else "weighted-sum"
@@ -208,7 +204,6 @@ _DRAWN_AGAIN = """async (box) => {
 """How often a part is drawn again while nothing happens."""
 
 
-@pytest.mark.slow
 def test_iframe_of_900_pixels_shows_a_row_per_word(browser):
     context = browser.new_context(viewport={"width": 1366, "height": 900})
     page = context.new_page()
@@ -228,7 +223,6 @@ def test_iframe_of_900_pixels_shows_a_row_per_word(browser):
     context.close()
 
 
-@pytest.mark.slow
 def test_embedded_page_shows_a_row_per_word(opened):
     search = "?step=softmax&embed=true"
     for width, more in ((900, {}), (830, {"model": "who-is-it"})):
@@ -240,7 +234,6 @@ def test_embedded_page_shows_a_row_per_word(opened):
         expect(page.locator(".picture")).to_be_hidden()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("model", "step"), [("recall", "scores-2"), ("microgpt", "scores")])
 def test_every_map_step_is_visible(opened, model, step):
     page = opened(at(step=step, view="sheet"), model=model)
@@ -252,7 +245,6 @@ def test_every_map_step_is_visible(opened, model, step):
     becomes(page, lambda: page.locator(".whole").evaluate(_DRAWN_AGAIN), 0, "its own scrollbar has it drawn for ever")
 
 
-@pytest.mark.slow
 def test_file_address_keeps_the_place(offline):
     page = offline(show(trace_of(Settings(SENTENCE))).html, "#step=softmax&view=sheet&present=1")
     heading = page.locator(".step-text h2")
@@ -267,7 +259,6 @@ def test_file_address_keeps_the_place(offline):
         expect(page.locator(".viewer.presenting")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_wide_font_cuts_no_number(offline):
     """No number and no name is cut, in a font as wide as a typewriter's."""
     wide = show(trace_of(Settings("the animal saw the creature again"))).html
@@ -299,7 +290,6 @@ def columns(page):
     return [words.index(name) for name in names]
 
 
-@pytest.mark.slow
 def test_sentence_click_adds_a_column(opened):
     page = opened(address("weighted-sum"), **EIGHT_HEADS)
     words = page.locator(".sentence button")
@@ -314,7 +304,6 @@ def test_sentence_click_adds_a_column(opened):
     assert "asks" in words.nth(absent).get_attribute("class").split()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("width", "height", "present"), [(1366, 768, 0), (1280, 720, 1)])
 def test_forty_words_fit_with_wide_columns(opened, width, height, present):
     page = opened(address("weighted-sum", present=present), **EIGHT_HEADS)
@@ -338,7 +327,6 @@ def test_forty_words_fit_with_wide_columns(opened, width, height, present):
         assert max(words) <= height
 
 
-@pytest.mark.slow
 def test_first_view_shows_every_heads_top_word(opened):
     trace = trace_of(Settings(FORTY, d_model=64, n_heads=8))
     page = opened(f"?cell=1.{QUERY + 1}.{KEY + 1}.1.1", **EIGHT_HEADS)

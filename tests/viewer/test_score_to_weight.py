@@ -12,8 +12,6 @@ from tab import at, becomes, expect, frames, resized
 
 printed = needed("paper").printed
 
-pytestmark = pytest.mark.browser
-
 BOX, DOTS = ".score-to-weight", ".score-to-weight .dot"
 STEPS = ("scores", "scaling", "softmax")
 WIDTHS = """bars => bars.map(bar => bar.getBoundingClientRect().width)"""
@@ -163,7 +161,6 @@ def test_nothing_that_is_asked_is_drawn(taught, lesson, number):
     assert page.locator(f"{BOX} [role=slider]").count() == 0
 
 
-@pytest.mark.slow
 @covering(settings=[{}, {"model": "who-is-it"}, {"beside": "seed=43"}], size=[(1366, 768), (3840, 2160), (1024, 768)])
 def test_each_press_of_next_draws_more_in_large_letters(opened, settings, size):
     page = opened(at(view="sheet", present=1, step="scores", route="every-step"), **settings)

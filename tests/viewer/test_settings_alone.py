@@ -14,8 +14,6 @@ from attnviz.scene.document.controls import MAX_SEED_CHARACTERS
 from attnviz.scene.presets import PRESETS
 from attnviz.viewer.bundle import module
 
-pytestmark = pytest.mark.browser
-
 WORDS = '.settings .more-settings [aria-label="animals"] button'
 
 
@@ -25,7 +23,6 @@ def page(drawn):
     return drawn(**of(**OWN))
 
 
-@pytest.mark.slow
 def test_settings_are_sent_in_order(page):
     page.get_by_role("combobox", name="d_model", exact=True).select_option("16")
     page.get_by_role("combobox", name="Mask", exact=True).select_option("causal")
@@ -61,7 +58,6 @@ def test_quick_typing_is_one_action(page):
     assert sent(page) == [["sentence", "abc"]]
 
 
-@pytest.mark.slow
 def test_half_typed_word_waits(drawn):
     page = drawn(**of(**MODEL))
     wait = "wait(200).then(() => [...sent])"  # longer than the pause after which what is typed is sent

@@ -254,7 +254,6 @@ class QuietHandler(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.mark.browser
 def test_lesson_works_in_a_700_pixel_iframe(site, host, browser):
     page = browser.new_page()
     errors = []
@@ -286,7 +285,6 @@ NEEDS_A_SERVER = re.compile(
 )
 
 
-@pytest.mark.browser
 def test_site_offers_neither_talks_to_edit_nor_own_sentences(site, browser):
     context = browser.new_context(offline=True)
     page = context.new_page()
@@ -312,7 +310,6 @@ WIDEST_GAP = """() => {
 }"""
 
 
-@pytest.mark.browser
 def test_two_texts_stay_together_in_a_small_frame(site, browser):
     context = browser.new_context(offline=True, viewport={"width": 900, "height": 600})
     page = context.new_page()
@@ -322,7 +319,6 @@ def test_two_texts_stay_together_in_a_small_frame(site, browser):
     context.close()
 
 
-@pytest.mark.browser
 def test_lesson_names_the_parameters_left_out(site, browser):
     context = browser.new_context(offline=True)
     page = context.new_page()
@@ -336,7 +332,6 @@ def test_lesson_names_the_parameters_left_out(site, browser):
     context.close()
 
 
-@pytest.mark.browser
 def test_site_pages_pass_axe_and_never_scroll_sideways(site, browser):
     context = browser.new_context(offline=True, viewport={"width": 1366, "height": 768})
     page = context.new_page()

@@ -11,8 +11,6 @@ from readback import go
 from sight import INK
 from tab import becomes, expect, frames, move_mouse, parameters, resized
 
-pytestmark = pytest.mark.browser
-
 LEAST = 1.5
 """Per cent of a window's height that the ink of a digit has."""
 SIZES = ((1024, 768), (1366, 768), (3840, 2160))  # 1920 x 1080 is laid out as the last
@@ -131,7 +129,6 @@ def test_full_route_is_legible_and_every_press_shows_something(opened, name):
     assert all(one["shown"] != other["shown"] for one, other in pairwise(whole)), "each press shows something"
 
 
-@pytest.mark.slow
 def test_largest_screen_is_legible(opened):
     page = talk(opened, WHO)
     resized(page, *SIZES[-1])
@@ -196,7 +193,6 @@ def test_press_writes_a_letter_until_the_name_ends(opened):
     assert sent(page) == []
 
 
-@pytest.mark.slow
 def test_talk_of_a_finished_name_starts_over(opened):
     page = opened("", model="microgpt", sentence="eliza")
     before = page.url

@@ -11,8 +11,6 @@ from tab import becomes, expect, frames, move_mouse, resized
 
 from attnviz.explain.wording import percent
 
-pytestmark = pytest.mark.browser
-
 
 def answered(page, checkpoint, model="who-is-it"):
     """Answer what was asked for: the document of that checkpoint."""
@@ -152,7 +150,6 @@ def test_each_digit_is_above_its_answer(opened):
     assert words == [pytest.approx(x, abs=2) for x in answers]
 
 
-@pytest.mark.slow
 def test_typed_words_can_be_swapped(opened):
     page = opened("?step=softmax&ask=what if&cell=1.12.2.1.1", model="who-is-it")
     page.get_by_role("button", name="Swap “tired” and “animal”").click()
@@ -208,7 +205,6 @@ def test_phone_shows_question_first(opened):
             assert box["x"] + box["width"] <= 366
 
 
-@pytest.mark.slow
 def test_strip_appears_with_the_mouse_in_a_talk(opened):
     page = opened("?present=1&view=matrices&step=answer", model="microgpt")
     strip = page.locator(".learns")

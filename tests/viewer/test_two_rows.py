@@ -10,8 +10,6 @@ from tab import becomes, expect, frames, resized
 
 from attnviz.explain.wording import percent
 
-pytestmark = pytest.mark.browser
-
 SHORT = {"model": "translator", "sentence": "the black cat sleeps"}
 LONG = {"model": "translator", "sentence": "the cat does not cross the street because it is too wide"}
 READ, WRITTEN = ".two-rows .read .words button", ".two-rows .written .words button"

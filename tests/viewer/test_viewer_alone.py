@@ -15,8 +15,6 @@ from tab import becomes, cell, expect, frames, grid, parameters
 
 from attnviz.core.numerals import digits
 
-pytestmark = pytest.mark.browser
-
 
 def test_unrevealed_numbers_are_not_in_the_page(opened):
     page = opened("?step=scores&view=matrices&present=1&reveal=0")
@@ -36,7 +34,6 @@ DRAGGED = """(box, from) => {
 """At one moment: by the mouse it would take a slow machine as long as numbers are apart."""
 
 
-@pytest.mark.slow
 def test_number_is_set_by_typing_and_dragging(opened):
     page = opened("?step=scores")
     box = page.get_by_role("textbox", name="Set by hand")
@@ -195,7 +192,6 @@ def test_typed_number_is_set_on_next(opened):
     assert len(sent(page)) == 1
 
 
-@pytest.mark.slow
 def test_print_has_a_page_per_step(opened):
     page = opened("?step=scores", theme="dark", afresh=True, model="mirror")
     page.evaluate(
@@ -259,7 +255,6 @@ DRAWN = """() => [
 ]"""
 
 
-@pytest.mark.slow
 def test_picture_is_independent_of_history(opened):
     cases, drawn = [{"heads": "4", "d_model": "32", "mask": "causal"}, {"sentence": "a b c", "seed": "3"}], []
     for settings in cases:
@@ -382,7 +377,6 @@ ASKS = """async ([one, other]) => {
 """What is asked of the layout while a document is drawn again, each time after something was written since the last."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "other"),
     [

@@ -9,8 +9,6 @@ from tab import PLAYED_AND_PAUSED, becomes, cell, expect, forced_colours, grid, 
 
 from attnviz import Settings, trace_of
 
-pytestmark = pytest.mark.browser
-
 WORDS = SENTENCE.split()
 LARGE = {"sentence": SENTENCE, "d_model": "64", "heads": "1"}
 HELD = "document.activeElement"
@@ -39,7 +37,6 @@ def heard(page):
     return page.evaluate("() => heard")
 
 
-@pytest.mark.slow
 def test_tab_needs_few_stops_each_visible_and_named(opened):
     page = opened("?step=scores", **LARGE)
     names = []
@@ -54,7 +51,6 @@ def test_tab_needs_few_stops_each_visible_and_named(opened):
     assert page.locator(".terms button").count() == 2 * 64, "each of which the arrows reach"
 
 
-@pytest.mark.slow
 def test_unrevealed_numbers_are_not_read(opened):
     page = opened("?step=weighted-sum&view=matrices&present=1&reveal=0", model="who-is-it")
     told = re.compile(r"heads\[.* = ")
@@ -71,7 +67,6 @@ def test_unrevealed_numbers_are_not_read(opened):
         page.keyboard.press("PageDown")
 
 
-@pytest.mark.slow
 def test_arrows_and_mouse_reach_no_unrevealed_number(opened):
     page = opened("?step=softmax")
     page.get_by_role("button", name="Play").evaluate(PLAYED_AND_PAUSED)
@@ -94,7 +89,6 @@ def test_arrows_and_mouse_reach_no_unrevealed_number(opened):
     assert page.evaluate(f"() => {HELD}.getAttribute('aria-label') + {HELD}.textContent") == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "shown", "size", "stops", "roomy"),
     [
@@ -190,7 +184,6 @@ def test_six_quick_presses_are_six_steps(opened):
     step_is(page, 7)
 
 
-@pytest.mark.slow
 def test_forced_colours_show_selection_and_numbers(opened):
     page = opened("?step=softmax")
     with forced_colours(page):

@@ -103,7 +103,6 @@ LABELS = """(tile) => [tile.querySelector(".name span").textContent, ...["column
     .map(({ textContent }) => textContent))]"""
 
 
-@pytest.mark.browser
 def test_heads_of_a_translator_stand_beside_each_other(opened):
     page = opened(at(step="softmax-3", view="heads"), **TRANSLATOR, changes="heads_1[:]=0")
     tiles = page.locator(".tile")
@@ -120,7 +119,6 @@ def test_heads_of_a_translator_stand_beside_each_other(opened):
     assert ["muted" in tile.locator(".kind").inner_text() for tile in tiles.all()] == [True, True, False, False]
 
 
-@pytest.mark.browser
 def test_panel_names_text_and_layer(opened):
     """A word that both texts have would not be told apart by itself."""
     page = opened(at(step="softmax-3", view="sheet", cell="1.4.2.1.1"), **TRANSLATOR)
@@ -134,7 +132,6 @@ def test_panel_names_text_and_layer(opened):
     assert sent(page)[-1] == ["drop", 0]
 
 
-@pytest.mark.browser
 def test_words_are_picked_in_their_layer(opened):
     page = opened(at(step="softmax-3", view="matrices"), **TRANSLATOR)
     page.get_by_role("listbox", name="Queries").get_by_role("option", name="noir").click()
@@ -148,7 +145,6 @@ def test_words_are_picked_in_their_layer(opened):
         expect(page.locator(".panel h3")).to_contain_text(number)
 
 
-@pytest.mark.browser
 def test_the_whole_pass_of_a_translator_names_its_blocks(opened):
     page = opened(at(step="whole-pass"), **TRANSLATOR)
     rows = page.locator(".whole .row").all()
