@@ -77,6 +77,7 @@ def both_sides_hold(trace, contest, found=None):
         assert len(repr(turns).split("e")[0].strip("-0.")) <= 9, "it is short"
 
 
+@pytest.mark.slow
 def test_threshold_flips_on_one_side_only():
     """In the first sentence that each model offers; of every option by the plain search."""
     for name, model in MODELS.items():
@@ -263,6 +264,7 @@ def test_search_rows_equal_the_pass_by_option(options):
     assert_rows_are_those_of_the_pass(trace, contest.stage, contest.row)
 
 
+@pytest.mark.slow
 @of_each("trace", TRACES)
 def test_search_rows_equal_the_pass_by_kind(trace):
     for stage in trace.values():
@@ -409,6 +411,7 @@ def assert_turns(before, after, still, contest, turns):
     assert is_first(after, contest, winner, leader)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CONTESTS)
 def test_sentences_flip_when_set(name):
     trace, contest = contest_in(name)

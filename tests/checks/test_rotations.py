@@ -62,6 +62,7 @@ def test_a_rotation_is_found_and_described(angles, says, is_in_halves):
         assert f"(RoPE, {pairs}, {says})" in note or kept == ["output"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", [["q", "k"], ["scaled", "attention"], ["output"]])
 def test_an_unknown_rotation_is_reported_and_no_mistake_is_named(kept):
     found = compare(None, a_pass(np.array([1.3, 0.77, 0.2, 0.01]), True, *kept))

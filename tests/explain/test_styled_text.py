@@ -106,6 +106,7 @@ READ = f"""(keys) => keys.map((key) => {{
 }})"""
 
 
+@pytest.mark.slow
 @given(st.text() | st.lists(st.sampled_from([*WORDS, *"w.:@/-<>=~ 1a\\`"])).map("".join))
 def test_markdown_escapes_are_removable(text):
     assert re.sub(r"\\(.)", r"\1", markdown(text).replace(WORD_JOINER, "")) == text.replace(WORD_JOINER, "")
