@@ -16,7 +16,7 @@ import sys
 from typing import NamedTuple
 
 import largest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Request
 from server import served
 
 from benchmarks.latency import IDLE, PICTURE, PICTURED, SIZE, TOOLS, browsing
@@ -94,14 +94,16 @@ def picture_ms(browser: Browser, address: str, picture: str) -> float:
 def weight(browser: Browser, address: str) -> float:
     """The megabytes of a first visit."""
     page = browser.new_page(viewport=SIZE)
-    sizes: list[int] = []
-    page.on("requestfinished", lambda request: sizes.append(request.sizes()["responseBodySize"]))
-    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: sizes.append(len(frame))))
+    requests: list[Request] = []
+    frames: list[int] = []
+    page.on("requestfinished", lambda request: requests.append(request))
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: frames.append(len(frame))))
     page.goto(address)
     page.wait_for_function(IDLE)
     page.wait_for_load_state("networkidle")
+    n_bytes = sum(frames) + sum(each.sizes()["responseBodySize"] for each in requests)
     page.close()
-    return sum(sizes) / 1e6
+    return n_bytes / 1e6
 
 
 def first_visits(browser: Browser, addresses: list[str]) -> dict[str, Visit]:
