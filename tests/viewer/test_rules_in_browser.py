@@ -24,6 +24,8 @@ from attnviz.core.stage import split_layer
 from attnviz.explain.steps import ENTRIES, stories_of
 from attnviz.explain.steps import symbol as symbol_of
 
+pytestmark = pytest.mark.slow  # 156 passes
+
 BY_HAND = {
     "attention by hand": TRACES["causal"].with_changes(Change("attention", (1, 2, 0), 0.25), Change("x", (0, 0), -2.0)),
     "a hidden key by hand": TRACES["plain"].with_changes(Change("masked", (0, 1, 2), -math.inf)),
