@@ -17,7 +17,7 @@ from starlette.routing import BaseRoute, Route
 from attnviz.app import streamlit_private
 from attnviz.app.browser_tabs import ACTIONS_PATH, ARRAYS_PATH, handle_actions, handle_arrays
 from attnviz.app.class_pages import HOME_PATH, ClassPages, handle_take_home
-from attnviz.app.index_page import IndexPage, prepare
+from attnviz.app.index_page import IndexPage, warm_index_page
 from attnviz.app.lesson_routes import MOMENT_PATH, TALK_PATH, handle_moment, handle_talk
 from attnviz.app.log import BugReports, quiet_loggers
 from attnviz.app.middleware import AllowedPaths, Headers, Hosts, Messages, policy
@@ -64,7 +64,7 @@ def allow_files() -> None:
 
 def warm_up() -> None:
     """Import and make what the pages need, and freeze it: each garbage collection would spend about 40 ms on it."""
-    prepare()
+    warm_index_page()
     for name in ("by_hand", "evidence", "sections"):
         importlib.import_module(f"attnviz.app.{name}")
     gc.collect()

@@ -1,5 +1,5 @@
-"""The pages of classes, `?room=KTQWRM`: they are answered before Streamlit, which a phone would take 3 MB of. And what
-a phone takes home: the moments of the speaker's talk that were shown, as one HTML file that needs no server.
+"""The HTML page of a class, `?room=KTQWRM`, and the file that its phones take home. The page is sent without Streamlit,
+whose scripts would cost a phone 3 MB. The file holds the moments of the talk that were shown, and needs no server.
 """
 
 import gzip
@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from attnviz.app.static_files import base_path, local_path
 from attnviz.classroom.codes import code_in, seat_age
 from attnviz.classroom.fair_queue import FairQueue
-from attnviz.classroom.http import NO_STORE, accepts_gzip
+from attnviz.classroom.http import NO_STORE, accepts_gzip, compressed_response
 from attnviz.classroom.room_entry import ROOMS
 from attnviz.core.errors import TalkError
 from attnviz.lessons.talk import Talk, TalkMoment, talk_moment
@@ -120,9 +120,7 @@ async def handle_take_home(request: Request) -> Response:
         return PlainTextResponse(_GONE, 404)
     file = await _QUEUE.run((code, ""), _file, talk.moments, tuple(talk.images.items()))
     headers = {**NO_STORE, "Content-Disposition": 'attachment; filename="attnviz-class.html"'}
-    if accepts_gzip(request.headers.get("accept-encoding", "")):
-        return Response(file, media_type="text/html", headers=headers | {"Content-Encoding": "gzip"})
-    return Response(gzip.decompress(file), media_type="text/html", headers=headers)
+    return compressed_response(request, file, headers, "text/html")
 
 
 @lru_cache(4)

@@ -28,8 +28,8 @@ _EVERYWHERE = [SCRIPTS["arrival"].path.lstrip("/"), *late_scripts()]
 _OF_LESSONS = paths("lessons")
 _FIRST = next(iter(LESSONS))  # the lesson
 _MOMENT = Template(Path(__file__).with_name("first_moment.html").read_text("utf-8"))
-# Runs before the moment is painted: somebody who has been here gets the list of lessons (lesson/navigation.js). Others
-# get the moment itself, fetched here as lesson/course.js does.
+# Runs before the moment is painted. Returning visitors see the list of lessons (lesson/navigation.js), so it removes
+# the moment. For new visitors it preloads the moment's data, from the address that lesson/course.js fetches.
 FIRST_MOMENT_SCRIPT = f"""{{
   let last = null;
   try {{ last = JSON.parse(localStorage.getItem("attnviz lessons"))?.last; }} catch {{}}
@@ -84,8 +84,9 @@ class IndexPage:
         await self.app({**scope, "headers": plain}, receive, sent)
 
 
-def prepare() -> None:
-    """Make the first page before the first request."""
+def warm_index_page() -> None:
+    """Build and cache the page that most visitors get first."""
+    # positional, as `IndexPage` passes them: lru_cache would keep keywords as another call
     _changed((static_folder() / "index.html").read_bytes(), True, True)
 
 

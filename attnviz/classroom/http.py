@@ -94,11 +94,13 @@ def accepts_gzip(header: str) -> bool:
     return weights.get("gzip", weights.get("*", False))
 
 
-def compressed_response(request: Request, compressed: bytes, headers: Mapping[str, str]) -> Response:
-    """A response from gzipped JSON, unpacked if the client doesn't accept gzip."""
+def compressed_response(
+    request: Request, compressed: bytes, headers: Mapping[str, str], media_type: str = "application/json"
+) -> Response:
+    """A response from a gzipped body, unpacked if the client doesn't accept gzip."""
     if accepts_gzip(request.headers.get("accept-encoding", "")):
-        return Response(compressed, media_type="application/json", headers={**headers, "Content-Encoding": "gzip"})
-    return Response(gzip.decompress(compressed), media_type="application/json", headers=dict(headers))
+        return Response(compressed, media_type=media_type, headers={**headers, "Content-Encoding": "gzip"})
+    return Response(gzip.decompress(compressed), media_type=media_type, headers=dict(headers))
 
 
 def refusal(status: int, rule: str) -> PlainTextResponse:

@@ -109,14 +109,14 @@ class Candidate:
         return masks
 
     @property
-    def hides_all_keys(self) -> bool:
-        """Whether the masks leave some query without a visible key."""
+    def has_fully_masked_row(self) -> bool:
+        """Whether the mask leaves some query without a visible key."""
         mask = self.reading and self.reading.mask
         return bool(mask and not seen_in(mask.value).any(axis=-1).all())
 
     @property
-    def hides_everything(self) -> bool:
-        """Whether the masks leave no query a visible key."""
+    def is_fully_masked(self) -> bool:
+        """Whether the mask leaves every query without a visible key."""
         mask = self.reading and self.reading.mask
         return bool(mask and not seen_in(mask.value).any())
 

@@ -1,4 +1,4 @@
-"""RoPE variants: rotations of queries and keys by their positions that an array's name may not mention."""
+"""RoPE variants: rotations of queries and keys by their positions, which users' arrays may contain unannounced."""
 
 from __future__ import annotations
 

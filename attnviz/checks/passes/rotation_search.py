@@ -103,7 +103,7 @@ def _first_agreeing(
         stages = comparer.rough.compare(candidate, nodes).stages
         first = next((name for name, each in zip(compared, stages, strict=True) if not each.agrees), first)
     # where every key is hidden, rotations change nothing: they are tried on the scores as they were before the mask
-    if candidate.hides_everything and "masked" in nodes:
+    if candidate.is_fully_masked and "masked" in nodes:
         nodes = {**nodes, "masked": Node.of(Identity("query"), nodes["masked"].inputs[:1])}
     near = Prefilter(comparer, candidate, nodes, first)
     for some in chain.from_iterable(_in_chunks(each, candidate) for each in rotations):

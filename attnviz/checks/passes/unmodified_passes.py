@@ -61,7 +61,7 @@ def _likeliest(candidates: Sequence[Candidate], comparer: Comparer, known: Rough
         if key not in known:
             known[key] = _rough_rank(key[0], comparer)
     ranks, off = zip(*(known[key] for key in keys), strict=True)
-    blind = [each.hides_all_keys for each in candidates]
+    blind = [each.has_fully_masked_row for each in candidates]
     nearest = sorted(range(len(candidates)), key=lambda i: (-ranks[i][0], -ranks[i][1], blind[i], off[i]))
     first = candidates[nearest[0]]
     compared = [each.value.size for stage, each in comparer.arrays.items() if first.compares(stage)]
@@ -116,7 +116,7 @@ def with_agreeing_pattern(comparer: Comparer, unmodified: PassComparison) -> Pas
     reading, first = unmodified.candidate.reading, unmodified.first_difference
     if not reading or first is None or first.stage not in (*score_stages(), *stages_after_scores()):
         return None
-    if unmodified.candidate.hides_everything:  # no pattern changes a pass without a visible key
+    if unmodified.candidate.is_fully_masked:  # no pattern changes a pass without a visible key
         return None
     unmodified = comparer.with_values(unmodified)
     if shifted := _with_shifted_rows(comparer, unmodified, reading):

@@ -13,9 +13,9 @@ export function forgetAnswers() {
   answers.clear();
 }
 
-// Where the user is in a course. `talk` is the dock of the user's talk, null where there can be none; has(position) says whether a position
-// is on this page, isWrong(origin) whether "lesson.id" was answered wrong. makeNavigation sets {position, moment, failure, isOver, isLoading}: a moment that didn't come is null, and `failure` says why;
-// isOver is true after the last moment of a talk.
+// Where the user is in a course. `talk` is the dock of the user's talk, null where there can be none. has(position) returns whether this page
+// holds a position; isWrong("lesson.id") returns whether the user's answer to that question was wrong. makeNavigation sets position, moment,
+// failure, isOver and isLoading. If a moment can't be loaded, `moment` is null and `failure` says why; isOver is true after a talk's last moment.
 export function makeLessonState(lessons, talk, has, isWrong) {
   const talkEntry = () => talk?.entry() ?? null,
     entries = () => [...lessons, ...(talkEntry() ? [talkEntry()] : [])],
@@ -76,7 +76,7 @@ export function makeLessonState(lessons, talk, has, isWrong) {
 // page: present(is) begins or ends presenting, redraw() follows a press, sync() updates the other window of a talk, forget() empties questions.
 export function makeNavigation(state, frame, { host, memory, moments }, page) {
   const { nameOf, next, answered } = state;
-  let nWaiting = 0; // presses while a moment is loading: as on a quick network, they are for the moment that comes
+  let nWaiting = 0; // presses made while a moment loads; they are applied once it has loaded, as if the network were fast
   // What a presenter remote does: show the next line, the answers of the class, or the answer, then go on.
   function press() {
     if (state.around === CONTENTS) return go(resume() ?? state.first);

@@ -270,7 +270,8 @@ const MAX_CHARACTERS = 140; // as in classroom/room.py
 /** @type {Draft} */
 const NO_DRAFT = { text: "", keep: () => {} };
 
-/** A field for a short text, with a count of its characters, which send(text) receives. @param {{ label: string, verb: string, draft?: Draft, send(text: string): void }} props */
+/** A field for a short text, with a character counter. Submitting calls send(text) with the trimmed text.
+ * @param {{ label: string, verb: string, draft?: Draft, send(text: string): void }} props */
 export function makeTextField({ label, verb, draft = NO_DRAFT, send }) {
   const props = { rows: 3, maxLength: MAX_CHARACTERS, autocomplete: "off", enterKeyHint: "send" },
     input = h("textarea", { ...props, "aria-label": `${label}, at most ${MAX_CHARACTERS} characters`, dir: "auto" }),

@@ -55,7 +55,7 @@ export default function (site, first, others) {
 export function makeLateClassBar(load, storeOf) {
   const wasSpeaker = readStored(storeOf, SPEAKER) !== null;
   let firstPlace = /** @type {any} */ (null);
-  // The bar also needs the first place: a page that was opened to follow another device was led there, but not to later places.
+  // Where the page was opened to follow another device, its first place is the one that it was led to; the user chose later ones.
   async function loadBar() {
     const made = await load();
     if (firstPlace) made.setPlace(firstPlace);
